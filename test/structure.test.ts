@@ -36,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
   'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
   'tools/check': ['stores'],
+  'tools/send': ['tools/platform', 'tools/try'],
   'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html'],
   'tools/command': [
     'index',
@@ -49,6 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/reconcile',
     'tools/try',
     'tools/check',
+    'tools/send',
   ],
 }
 

@@ -1,15 +1,28 @@
 /** Reads the arguments that commands have in common. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { signerOf } from '../platform/signer.js'
 
 /** Wrong usage of the command. The message is for the user. */
 export class UsageError extends Error {}
 
 export const passwordVariable = 'BET_WALLET_PASSWORD'
+export const secretVariable = 'BET_WALLET_SECRET'
 
-export const commonOptions = {
+/** How calls are authenticated. */
+export const authenticationOptions = {
   user: { type: 'string' },
   password: { type: 'string' },
   header: { type: 'string', multiple: true },
+  'sign-header': { type: 'string' },
+  'sign-algorithm': { type: 'string' },
+  'sign-encoding': { type: 'string' },
+  'sign-prefix': { type: 'string' },
+  'sign-timestamp': { type: 'string' },
+  'sign-text': { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+export const commonOptions = {
+  ...authenticationOptions,
   'settle-url': { type: 'string' },
   'settle-command': { type: 'string' },
   concurrency: { type: 'string' },
@@ -94,7 +107,11 @@ export function settleOf(values: { 'settle-url'?: string; 'settle-command'?: str
   return command === undefined ? {} : { settle: { command } }
 }
 
-export function authenticationOf(values: { user?: string; password?: string; header?: string[] }) {
+type AuthenticationValues = {
+  [name in Exclude<keyof typeof authenticationOptions, 'header'>]?: string
+} & { header?: string[] }
+
+export function authenticationOf(values: AuthenticationValues) {
   const { user, header = [] } = values
   const password = values.password ?? process.env[passwordVariable]
   if (user === undefined && values.password !== undefined) throw new UsageError('--password needs --user')
@@ -110,5 +127,30 @@ export function authenticationOf(values: { user?: string; password?: string; hea
   return {
     ...(user === undefined || password === undefined ? {} : { credentials: { username: user, password } }),
     ...(header.length === 0 ? {} : { headers }),
+    ...signOf(values),
+  }
+}
+
+/** HMAC over the body; the secret is never an argument. */
+function signOf(values: AuthenticationValues): { sign?: ReturnType<typeof signerOf> } {
+  const { 'sign-header': header } = values
+  const others = (
+    ['sign-algorithm', 'sign-encoding', 'sign-prefix', 'sign-timestamp', 'sign-text'] as const
+  ).filter(name => values[name] !== undefined)
+  if (header === undefined) {
+    if (others.length > 0) throw new UsageError(`--${others[0]} needs --sign-header`)
+    return {}
+  }
+  const secret = process.env[secretVariable]
+  if (!secret) throw new UsageError(`--sign-header needs the secret in ${secretVariable} (environment)`)
+  return {
+    sign: signerOf({
+      ...{ header, secret },
+      ...given('algorithm', values['sign-algorithm']),
+      ...given('encoding', values['sign-encoding']),
+      ...given('prefix', values['sign-prefix']),
+      ...given('timestampHeader', values['sign-timestamp']),
+      ...given('signed', values['sign-text']),
+    }),
   }
 }

@@ -1,5 +1,5 @@
 /** The help texts of the command, at most 100 columns wide. */
-import { passwordVariable } from './arguments.js'
+import { passwordVariable, secretVariable } from './arguments.js'
 import { databaseVariable } from './database-url.js'
 
 export const commandHelp = `Usage
@@ -10,6 +10,7 @@ export const commandHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
+  bet-wallet send <call> [base url] [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
@@ -24,6 +25,7 @@ export const commandHelp = `Usage
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
                to the cent
+  send         sends one call, and explains the answer
   bet          explains a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
@@ -53,11 +55,11 @@ const playersHelp = `Players' table (once: without these options, it is the one 
   --schema <name>           the schema of the library's tables (bet_wallet)`
 
 export const migrateHelp = `Usage
-  bet-wallet migrate --players <table> --id <column> --currency <column> --balance <column> [options]
+  bet-wallet migrate --players <table> --id <column> --currency <column> --balance <column>
   bet-wallet migrate [options]
 
-Creates the library's tables, or brings them up to date, as migratePostgres and migrateMysql do. Your
-players' table is not changed. It can be run again: where there is nothing to do, it only reads.
+Creates the library's tables, or brings them up to date, as migratePostgres and migrateMysql do.
+Your players' table is not changed. It can be run again: where there is nothing to do, it only reads.
 
 ${playersHelp}
 
@@ -198,7 +200,12 @@ const authenticationHelp = `Authentication
   --user <name>             HTTP Basic; the password is read from the environment variable
                             ${passwordVariable}, so that process lists do not show it
   --password <password>     the password, if not in the environment
-  --header <name: value>    a header of every request; can be repeated`
+  --header <name: value>    a header of every request; can be repeated
+  --sign-header <name>      signs each body by HMAC, with the secret in ${secretVariable}, into this
+                            header. --sign-algorithm hmac-sha512 (hmac-sha256), --sign-encoding
+                            base64 (hex), --sign-prefix sha256= or 't={timestamp},v1=',
+                            --sign-timestamp <header>,
+                            --sign-text '{timestamp}.{body}', with {method} and {path} too`
 
 const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/settlement) or a complete URL that
                             accepts transactionId, betId, playerId, type (BET_PAID, VOIDED,
@@ -207,6 +214,36 @@ const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/s
 
 const settleCommandHelp = `  --settle-command <line>   a shell command that reads the same JSON as one line from standard
                             input, and exits with code 0`
+
+export const sendHelp = `Usage
+  bet-wallet send placebet
+  bet-wallet send <call> <base url> --player <id> [options]
+
+Sends one call as the platform does, shows it with its answer, and says which rule decided, whether
+the platform would send it again, and what to do. Without a base URL: to the wallet of bet-wallet
+try, for its player anna.
+
+  <call>                    placebet, rollbackbet, unsettlement, or settlement: your own path for
+                            settling a bet (--settle-url, /settlement)
+
+${authenticationHelp}
+
+Fields
+  --player <id>             the player
+  --bet <id>                the bet; a new one for placebet
+  --transaction <id>        the transactionId; a new one
+  --amount <amount>         of placebet (1) and settlement (2)
+  --currency <code>         of placebet and settlement
+  --type <type>             UNSCORED, UNVOIDED; BET_PAID, VOIDED, CASHOUT; TECHNICAL_ERROR
+  --date <date>             transactionDate (now)
+  --session <id>, --odds <odds>, --bet-type <type>   of placebet (session-1, 1.85, SINGLE)
+
+Execution
+  --settle-url <url>        where a settlement is sent: below the base URL, or a complete URL
+  --timeout <duration>      for the answer (10s)
+  --json                    prints JSON
+
+The exit code is 0 for a success, 1 for a refusal, and 2 for a fault, or without an answer.`
 
 export const auditHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]

@@ -1,0 +1,177 @@
+/** Explains an answer of a wallet: the rule, whether the platform sends the call again, what to do. */
+import type { OutcomeReason } from '../../outcomes.js'
+import type { Operation } from '../../store.js'
+import { readObject } from '../platform/json.js'
+import { ruleSentence } from '../try/reasons.js'
+
+export interface Explanation {
+  /** What it is for the platform. */
+  result: 'accepted' | 'refused' | 'unknown'
+  /** Which rule decided. */
+  rule: string
+  /** Whether the platform sends the call again. */
+  retry: string
+  /** What to do. */
+  advice: string
+}
+
+/** By error code; with several, the description of a wallet of this library tells them apart. */
+const reasons: Readonly<Record<string, readonly (readonly [description: RegExp, reason: OutcomeReason])[]>> =
+  {
+    INVALID_REQUEST: [[/^/, 'INVALID_REQUEST']],
+    INVALID_PLAYER: [
+      [/another player/, 'BET_OF_ANOTHER_PLAYER'],
+      [/^/, 'UNKNOWN_PLAYER'],
+    ],
+    INVALID_CURRENCY: [
+      [/^betId/, 'BET_CURRENCY_MISMATCH'],
+      [/^/, 'CURRENCY_MISMATCH'],
+    ],
+    INVALID_BET: [
+      [/already used/, 'BET_ALREADY_EXISTS'],
+      [/unknown bet/, 'UNKNOWN_BET'],
+      [/rolled back/, 'BET_ROLLED_BACK'],
+      [/collected/, 'CLAWBACK_UNCOLLECTED'],
+      [/already reversed/, 'ALREADY_UNSETTLED'],
+      [/settled/, 'BET_SETTLED'],
+    ],
+    INSUFFICIENT_FUNDS: [
+      [/cannot be debited/, 'CLAWBACKS_DISABLED'],
+      [/^/, 'INSUFFICIENT_FUNDS'],
+    ],
+    TRANSACTION_CONFLICT: [[/^/, 'PAYLOAD_MISMATCH']],
+    SETTLEMENT_NOT_FOUND: [[/^/, 'SETTLEMENT_NOT_FOUND']],
+  }
+
+const again = 'It sends the same call again, with the same transactionId, or rolls a placebet back.'
+const never = 'It does not send this call again.'
+
+/** What a proxy or the HTTP handler answers, before any rule. */
+const statuses: Readonly<Record<number, readonly [rule: string, advice: string]>> = {
+  401: [
+    'The wallet does not accept the credentials. Nothing was read or written.',
+    'Check --user, --header or --sign-header; the log of the wallet says why.',
+  ],
+  403: [
+    'This address or caller is not allowed. Nothing was read or written.',
+    'Check the allowed addresses, and what is in front of the wallet.',
+  ],
+  404: ['There is no such path.', 'Check the base URL: /placebet and the other paths are appended to it.'],
+  405: ['The path exists, but not for POST.', 'Check the base URL.'],
+  413: [
+    'The body is too large for the wallet or a proxy.',
+    'Check bodyBytesMax, and the limit of the proxy.',
+  ],
+  415: ['The wallet does not take the body for JSON.', 'Check what changes the headers on the way.'],
+}
+
+/** @param problem why there is no answer */
+export const explainSilence = (problem: string): Explanation => ({
+  result: 'unknown',
+  rule: `There is no answer: ${problem}. If the call has arrived, it may be recorded or not.`,
+  retry: again,
+  advice:
+    'Is the wallet running at this address? Send the same ids again: the answer is the recorded decision, if there is one.',
+})
+
+/**
+ * @param text the body of the answer
+ * @param isNew whether the transactionId was never sent before: a success is then no replay
+ */
+export function explainAnswer(
+  operation: Operation,
+  status: number,
+  text: string,
+  isNew: boolean,
+): Explanation {
+  const body = readObject(text)
+  const fieldOf = (name: string) => {
+    const value = body?.get(name)
+    return typeof value === 'string' ? value : null
+  }
+  const errorCode = fieldOf('errorCode')
+  if (status >= 200 && status < 300) return explainSuccess(operation, body?.has('balance') === true, isNew)
+  if (status >= 500) return explainFault(operation, errorCode)
+  const known = errorCode === null ? undefined : reasonOf(errorCode, fieldOf('description') ?? '')
+  if (known !== undefined)
+    return { result: 'refused', rule: ruleSentence(operation, known), retry: never, advice: adviceFor(known) }
+  const [rule, advice] = statuses[status] ?? []
+  if (rule !== undefined && advice !== undefined) return { result: 'refused', rule, retry: never, advice }
+  if (status < 400)
+    return {
+      result: 'refused',
+      rule: 'A redirection is no answer of a wallet; it is not followed.',
+      retry: never,
+      advice: 'Check the base URL: http or https, and a slash.',
+    }
+  return {
+    result: 'refused',
+    rule:
+      errorCode === null
+        ? 'A refusal without an errorCode: it is not the answer of a wallet.'
+        : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
+    retry: never,
+    advice:
+      errorCode === null
+        ? 'Look what answers at this address: a proxy, a framework?'
+        : 'The description above is from that rule.',
+  }
+}
+
+function reasonOf(errorCode: string, description: string): OutcomeReason | undefined {
+  const candidates = Object.hasOwn(reasons, errorCode) ? reasons[errorCode] : undefined
+  return candidates?.find(([pattern]) => pattern.test(description))?.[1]
+}
+
+function explainSuccess(operation: Operation, hasBalance: boolean, isNew: boolean): Explanation {
+  if (!hasBalance)
+    return {
+      result: 'refused',
+      rule: 'The status is a success, but the answer has no balance: it is not the answer of a wallet.',
+      retry: never,
+      advice: 'Look what answers at this address. The interface needs balance and currency as JSON.',
+    }
+  const replay = isNew ? '' : ` Or: ${ruleSentence(operation, 'REPLAYED')}`
+  const unknownBet = operation === 'rollbackbet' ? ` Or: ${ruleSentence(operation, 'TOMBSTONE_CREATED')}` : ''
+  return {
+    result: 'accepted',
+    rule: `${ruleSentence(operation, 'ACCEPTED')}${unknownBet}${replay}`,
+    retry: never,
+    advice: 'Send the same ids again: the answer is the same, and no money moves (D2).',
+  }
+}
+
+function explainFault(operation: Operation, errorCode: string | null): Explanation {
+  if (errorCode === 'SETTLEMENT_NOT_FOUND')
+    return {
+      result: 'unknown',
+      rule: ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'),
+      retry: again,
+      advice: 'Send the settlement of this bet first.',
+    }
+  return {
+    result: 'unknown',
+    rule: ruleSentence(operation, 'FAULT'),
+    retry: again,
+    advice: 'The log of the wallet has the cause. Send the same ids again.',
+  }
+}
+
+function adviceFor(reason: OutcomeReason): string {
+  switch (reason) {
+    case 'INVALID_REQUEST':
+      return 'Correct the fields that the description names.'
+    case 'PAYLOAD_MISMATCH':
+      return 'Use a new --transaction for another call; send the same fields for a retry.'
+    case 'UNKNOWN_PLAYER':
+      return 'Check --player: ids are compared exactly. Nothing is recorded, so the same call may succeed later.'
+    case 'UNKNOWN_BET':
+      return 'Check --bet: place the bet first.'
+    case 'CURRENCY_MISMATCH':
+      return "Send a new call with the player's currency."
+    case 'INSUFFICIENT_FUNDS':
+      return 'The same transactionId stays refused, whatever the balance becomes: send a new call.'
+    default:
+      return 'bet-wallet bet <betId> shows the life of the bet, from the database.'
+  }
+}
