@@ -5,7 +5,7 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
 export const longTests =
-  filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
+  filesOf(`tools/init/mysql tools/init/postgres tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents stores/mysql/cluster
     stores/mysql/mysql-defaults stores/postgres/pglite

@@ -38,6 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/check': ['stores'],
   'tools/send': ['tools/platform', 'tools/try'],
   'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html'],
+  'tools/init': ['stores'],
   'tools/command': [
     'index',
     'http',
@@ -51,6 +52,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/try',
     'tools/check',
     'tools/send',
+    'tools/init',
   ],
 }
 
@@ -78,6 +80,7 @@ const modulesOfBuiltins = [
   'tools/command',
   'tools/try',
   'tools/check',
+  'tools/init',
 ]
 
 /** The command imports the operator's config file. */

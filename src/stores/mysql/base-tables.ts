@@ -52,8 +52,8 @@ export async function baseTablesOf(
 const quotedName = '`((?:[^`]|``)+)`'
 const sourcePattern = new RegExp(`\\b(?:from|(?:straight_)?join)\\s+\\(*${quotedName}\\.${quotedName}`, 'gi')
 
-/** The catalog has the statement of a view in one form: each table with its schema, both quoted. */
-function sourcesIn(definition: string): Name[] {
+/** What the statement of a view reads. The catalog has each table with its schema, both quoted. */
+export function sourcesIn(definition: string): Name[] {
   const withoutTexts = definition.replace(/'(?:[^'\\]|\\.|'')*'/gs, "''")
   return [...withoutTexts.matchAll(sourcePattern)].map(([, schema = '', table = '']) => [
     schema.replaceAll('``', '`'),

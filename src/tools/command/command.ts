@@ -12,6 +12,7 @@ type Run = (words: string[]) => Promise<number>
 /** Each is loaded when it is called. */
 const commands: Readonly<Record<string, () => Promise<Run>>> = {
   try: async () => (await import('./try.js')).tryWallet,
+  init: async () => (await import('./init.js')).init,
   migrate: async () => (await import('./migrate.js')).migrate,
   check: async () => (await import('./check.js')).check,
   grants: async () => (await import('./grants.js')).grants,
@@ -40,6 +41,7 @@ async function main(words: readonly string[]): Promise<number> {
 /** What an error of the database has prevented. */
 const doing =
   new Map([
+    ['init', 'read the schema'],
     ['migrate', 'migrate'],
     ['grants', 'read the players table'],
   ]).get(process.argv[2] ?? '') ?? 'look up'

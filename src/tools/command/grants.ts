@@ -46,7 +46,12 @@ function useOf(text = 'store'): RoleUse {
 }
 
 /** @param role as the catalog spells it; on MySQL and MariaDB a role, a user, or `user@host` */
-function grantsFor(engine: Database['engine'], tables: StoreTables, use: RoleUse, role: string): string[] {
+export function grantsFor(
+  engine: Database['engine'],
+  tables: StoreTables,
+  use: RoleUse,
+  role: string,
+): string[] {
   if (engine === 'postgres')
     return grantStatements(postgresRightsOf(postgresTablesOf(tables), use), postgresQuoted(role), {
       severalObjects: true,

@@ -4,6 +4,7 @@ import { databaseVariable } from './database-url.js'
 
 export const commandHelp = `Usage
   bet-wallet try [--port <number>]
+  bet-wallet init [--database-url <url>]
   bet-wallet migrate --database-url <url> --players <table> --id … --currency … --balance …
   bet-wallet grants <role> --database-url <url>
   bet-wallet check --database-url <url>
@@ -17,6 +18,8 @@ export const commandHelp = `Usage
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
   try          a wallet in memory, with a page to try it: no clone, no database
+  init         reads your schema, proposes the mapping of your players' table, and writes store,
+               migration, server, kit and GRANT statements
   migrate      creates the library's tables for your players' table, or prints the SQL
   grants       prints the GRANT statements for a role of the database
   check        says what is wrong with the database: settings, rights, indexes, and code that
@@ -53,6 +56,34 @@ const playersHelp = `Players' table (once: without these options, it is the one 
   --legacy-bets <view>      the view of the bets of a legacy integration
   --own-players             instead of all these: a table of the library's own
   --schema <name>           the schema of the library's tables (bet_wallet)`
+
+export const initHelp = `Usage
+  bet-wallet init [options]
+
+Reads information_schema of your database (no rows), proposes which table, id, currency, balance
+and unit the wallet uses, each with its reason, and writes the files of docs/first-hour.md into the
+current folder: store.ts, server.ts, kit.ts, grants.sql, and migrate.ts or SQL for your migration
+tool. It asks where it is not sure; without a terminal it names the option that is missing.
+It changes nothing in the database, and overwrites no file.
+
+  --database-url <url>      postgres://… or mysql://…; better in the environment variable
+                            DATABASE_URL, so that process lists do not show the password. The
+                            driver (pg or mysql2) is the one that is installed in the current
+                            folder.
+
+Instead of a proposal
+  --players <table>         with its schema, as the catalog spells it: pam.accounts
+  --id <column>             the playerId that the platform sends
+  --balance <column>        the balance that a bet may use
+  --currency <text>         a column; or a code such as EUR, of all players: then the wallet reads
+                            your table by a view, which the migration creates
+  --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0
+  --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
+  --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
+                            (package.json); on MySQL and MariaDB flyway or none
+  --folder <path>           where store.ts and the others are written (.)
+
+The exit code is 0, or 2 if nothing was written.`
 
 export const migrateHelp = `Usage
   bet-wallet migrate --players <table> --id <column> --currency <column> --balance <column>

@@ -1,0 +1,225 @@
+/** `kit.ts`: the conformance kit on a copy of the players' table, in a schema of its own. */
+import { balanceTypeOf, idTypeOf } from './candidates.js'
+import { currencyColumn, isKeyed, type Mapping, type MinorUnits } from './mapping.js'
+import { programText } from './program-text.js'
+import type { Column } from './schema.js'
+import { sqlName, tsSql, tsTemplate, tsText } from './source-text.js'
+import { unitsText } from './store-file.js'
+
+const schema = 'bet_wallet_kit'
+
+export function kitFile(mapping: Mapping, isModule: boolean): string {
+  const onPostgres = mapping.engine === 'postgres'
+  const engine = onPostgres ? 'Postgres' : 'Mysql'
+  const limits = limitsOf(mapping)
+  return programText(
+    {
+      file: 'kit.ts',
+      imports: [
+        { names: [`create${engine}Store`, `migrate${engine}`], from: `bet-wallet/${mapping.engine}` },
+        { names: ['checkWalletStore'], from: 'bet-wallet/testing' },
+        { names: ['players', 'pool'], from: './store.js' },
+      ],
+      work: [
+        ...minorUnitsLines(mapping),
+        `const scratch = { schema: '${schema}', players: { ${scratchPlayers(mapping).join(', ')} } }`,
+        'const report = await checkWalletStore({',
+        '  async open(list) {',
+        ...copyLines(mapping).map(line => `    ${line}`),
+        '    for (const { playerId, currency, balance } of list)',
+        `      await pool.query(${insertText(mapping)})`,
+        `    await migrate${engine}(pool, scratch)`,
+        `    return { store: create${engine}Store(pool, scratch) }`,
+        '  },',
+        ...(limits === null
+          ? []
+          : [`  limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${wordsOf(mapping)}`]),
+        ...(isPlain(mapping)
+          ? ["  playerIds: 'plain', // this collation takes Ann and ann for one player"]
+          : []),
+        '}, { runs: 20 })',
+        'await pool.end()',
+        'process.exitCode = report.passed ? 0 : 1',
+      ],
+    },
+    isModule,
+  )
+}
+
+/** The kit's players have text ids of up to 255 characters, and EUR or JPY. */
+const idLength = 255
+
+/** Ids that a collation may fold are short. */
+const plainLength = 32
+
+const isText = ({ engine, id }: Mapping) => idTypeOf(engine, id) === 'text'
+
+/** Whether the kit's copy has the id column as it is. */
+function keepsId(mapping: Mapping): boolean {
+  const { engine, id } = mapping
+  if (!isText(mapping) || id.isDomain || hasForeignCheck(mapping)) return false
+  if (engine === 'postgres') return id.length === null || id.length >= idLength
+  return (
+    (id.collation ?? '').startsWith('utf8mb4_') &&
+    (id.length ?? 0) >= (folds(mapping) ? plainLength : idLength)
+  )
+}
+
+const folds = ({ id, exactCollation }: Mapping) => id.collation !== exactCollation
+
+const isPlain = (mapping: Mapping) => mapping.engine === 'mysql' && keepsId(mapping) && folds(mapping)
+
+/** A CHECK about ids or currencies, which the kit's players may not pass. */
+const hasForeignCheck = ({ table, id, currency }: Mapping) =>
+  table.checks.some(clause =>
+    [id.name, currency?.name].some(
+      name => name !== undefined && clause.toLowerCase().includes(name.toLowerCase()),
+    ),
+  )
+
+/** Whether the copy has the columns only: of a view, or without CHECKs that the kit's players may fail. */
+const isBare = (mapping: Mapping) => mapping.table.isView || hasForeignCheck(mapping)
+
+function scratchPlayers(mapping: Mapping): string[] {
+  const { engine, table, exactCollation, minorUnits } = mapping
+  const changed = !keepsId(mapping)
+  return [
+    '...players',
+    `table: ${tsText(`${schema}.${table.name}`)}`,
+    ...(changed && !isText(mapping) ? ["idType: 'text' as const"] : []),
+    ...(changed && engine === 'mysql' ? [`idCollation: ${tsText(exactCollation ?? 'utf8mb4_bin')}`] : []),
+    ...(typeof minorUnits === 'object' && minorUnits !== null ? ['minorUnits'] : []),
+  ]
+}
+
+/** The currencies of the kit's players. */
+function minorUnitsLines({ minorUnits }: Mapping): string[] {
+  if (minorUnits === null || typeof minorUnits === 'number') return []
+  return [`const minorUnits: Record<string, number> = ${unitsText({ EUR: 2, JPY: 0, ...minorUnits })}`]
+}
+
+function copyLines(mapping: Mapping): string[] {
+  const { engine, table } = mapping
+  const name = (text: string) => sqlName(engine, text)
+  const copy = `${schema}.${name(table.name)}`
+  const source = `${name(table.schema)}.${name(table.name)}`
+  const changes = changesOf(mapping)
+  const altered = changes.length === 0 ? [] : [`ALTER TABLE ${copy} ${changes.join(', ')}`]
+  if (engine === 'postgres') {
+    const like = `CREATE TABLE ${copy} (LIKE ${source}${isBare(mapping) ? '' : ' INCLUDING ALL'})`
+    const statements = [like, ...altered].map(each => `  ${each}`).join(';\n')
+    const indented = statements.replaceAll('\n', '\n    ')
+    return `await pool.query(${tsTemplate(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema};\n    ${indented}`)})`
+      .split('\n')
+      .map((line, index) => (index === 0 ? line : line.replace(/^ {4}/, '')))
+  }
+  return [
+    `DROP SCHEMA IF EXISTS ${schema}`,
+    `CREATE SCHEMA ${schema}`,
+    isBare(mapping)
+      ? `CREATE TABLE ${copy} AS SELECT * FROM ${source} WHERE FALSE`
+      : `CREATE TABLE ${copy} LIKE ${source}`,
+    ...altered,
+  ].map(statement => `await pool.query(${tsSql(statement)})`)
+}
+
+/** What the copy needs to hold the kit's players. */
+function changesOf(mapping: Mapping): string[] {
+  return [
+    ...idChanges(mapping),
+    ...currencyChanges(mapping),
+    ...mapping.table.columns.flatMap(column => requiredChanges(mapping, column)),
+    ...(isBare(mapping) || !isKeyed(mapping)
+      ? [`ADD UNIQUE (${sqlName(mapping.engine, mapping.id.name)})`]
+      : []),
+  ]
+}
+
+function idChanges(mapping: Mapping): string[] {
+  if (keepsId(mapping)) return []
+  const { engine, id, exactCollation } = mapping
+  const name = sqlName(engine, id.name)
+  if (engine === 'mysql')
+    return [`MODIFY ${name} varchar(${idLength}) COLLATE ${exactCollation ?? 'utf8mb4_bin'} NOT NULL`]
+  const identity = isText(mapping)
+    ? []
+    : [`ALTER ${name} DROP IDENTITY IF EXISTS`, `ALTER ${name} DROP DEFAULT`]
+  return [...identity, `ALTER ${name} TYPE text`]
+}
+
+function currencyChanges(mapping: Mapping): string[] {
+  const { engine, table, currency } = mapping
+  const column = currencyColumn(mapping)
+  const name = sqlName(engine, column)
+  const onPostgres = engine === 'postgres'
+  // A column of this name that is no currency, such as the number of one.
+  const other = currency === null && table.columns.some(each => each.name === column)
+  if (currency === null && !other) return [onPostgres ? `ADD ${name} text` : `ADD ${name} varchar(16)`]
+  if (!other && currency !== null && !currency.isDomain && !['enum', 'user-defined'].includes(currency.type))
+    return []
+  return onPostgres
+    ? [`ALTER ${name} DROP DEFAULT`, `ALTER ${name} TYPE text`]
+    : [`MODIFY ${name} varchar(16)`]
+}
+
+/** Another column that an INSERT may not leave out. */
+function requiredChanges(mapping: Mapping, column: Column): string[] {
+  const { engine, id, balance } = mapping
+  const written = [id.name, balance.name, currencyColumn(mapping)].includes(column.name)
+  // The copy of a bare table has no default.
+  const hasDefault = column.hasDefault && !(isBare(mapping) && engine === 'postgres')
+  if (written || column.nullable || hasDefault || !column.updatable) return []
+  const name = sqlName(engine, column.name)
+  return [engine === 'postgres' ? `ALTER ${name} DROP NOT NULL` : `MODIFY ${name} ${column.declared} NULL`]
+}
+
+function insertText(mapping: Mapping): string {
+  const { engine, table, id, balance } = mapping
+  const columns = [id.name, currencyColumn(mapping), balance.name].map(each => sqlName(engine, each))
+  const { amount, values } = amountOf(mapping)
+  const places = engine === 'postgres' ? '$1, $2' : '?, ?'
+  const text = `INSERT INTO ${schema}.${sqlName(engine, table.name)} (${columns.join(', ')}) VALUES (${places}, ${amount})`
+  return `${tsSql(text)},\n        [playerId, currency, balance${values}]`
+}
+
+/** The balance in the unit of the column. */
+function amountOf({ engine, minorUnits }: Mapping): { amount: string; values: string } {
+  const onPostgres = engine === 'postgres'
+  const place = onPostgres ? '$3' : '?'
+  if (minorUnits === null) return { amount: place, values: '' }
+  if (typeof minorUnits === 'object') {
+    const amount = onPostgres ? '$3::numeric * $4::integer' : 'CAST(? AS decimal(38, 18)) * ?'
+    return { amount, values: ', 10 ** (minorUnits[currency] ?? 0)' }
+  }
+  const decimal = onPostgres ? '$3::numeric' : `CAST(? AS decimal(38, ${minorUnits}))`
+  return { amount: minorUnits === 0 ? decimal : `${decimal} * 1${'0'.repeat(minorUnits)}`, values: '' }
+}
+
+const digitsOfInteger: Readonly<Record<string, number>> = { int: 9, integer: 9, bigint: 18 }
+/** The largest amount that the core sends. */
+const wholeMax = 15
+const scaleMax = 18
+
+/** `null`: the column holds every amount. */
+export function limitsOf({ engine, balance, minorUnits }: Mapping): { digits: number; scale: number } | null {
+  if (minorUnits !== null) return { digits: digitsOfInteger[balance.type] ?? 18, scale: scaleOf(minorUnits) }
+  if (balanceTypeOf(engine, balance) === 'text') {
+    // With a sign and a point.
+    const digits = (balance.length ?? 1_000) - 2
+    return digits >= wholeMax + scaleMax ? null : { digits, scale: 2 }
+  }
+  const { precision, scale } = balance
+  if (precision === null || scale === null || (scale >= scaleMax && precision - scale >= wholeMax))
+    return null
+  const kept = Math.min(scale, scaleMax)
+  return { digits: Math.min(precision - scale, wholeMax) + kept, scale: kept }
+}
+
+/** Of the kit's euros. */
+const scaleOf = (units: MinorUnits) => (typeof units === 'number' ? units : (units.EUR ?? 2))
+
+function wordsOf({ balance, minorUnits }: Mapping): string {
+  if (minorUnits === null) return `a ${balance.declared}`
+  const unit = minorUnits === 2 ? 'cents' : 'minor units'
+  return `a ${balance.type} of ${unit}`
+}

@@ -1,0 +1,106 @@
+/** The decided mapping of the players' table: as options of the store, and as the view that they need. */
+import type { MysqlPlayersTable } from '../../stores/mysql/index.js'
+import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
+import type { Column, Engine, Table } from './schema.js'
+import { sqlName, sqlText } from './source-text.js'
+
+/** A number for all currencies, or one of each. */
+export type MinorUnits = number | Readonly<Record<string, number>>
+
+export interface Mapping {
+  engine: Engine
+  table: Table
+  id: Column
+  balance: Column
+  /** `null`: the table has none. */
+  currency: Column | null
+  /** The currency of all players; with a column: only its rows are players. */
+  onlyCurrency: string | null
+  /** `null`: the balance has decimals. */
+  minorUnits: MinorUnits | null
+  exactCollation: string | null
+  /** What the table reads, if it is a view: tables, and views with what these read. */
+  below: readonly Table[]
+}
+
+/** The tables and views below a view, as far as the user may see them. */
+export function tablesBelow(table: Table, all: readonly Table[]): Table[] {
+  const direct = table.sources.flatMap(([schema, name]) =>
+    all.filter(each => each.schema === schema && each.name === name),
+  )
+  return [...new Set(direct.flatMap(each => [each, ...tablesBelow(each, all)]))]
+}
+
+/** `2`, or `EUR=2,JPY=0`; `null` for anything else. */
+export function minorUnitsIn(text: string): MinorUnits | null {
+  const units = (digits: string) => (/^(?:[0-9]|1[0-8])$/.test(digits) ? Number(digits) : null)
+  const single = units(text)
+  if (single !== null) return single
+  const entries = text.split(',').map(entry => {
+    const [, code = '', digits = ''] = /^\s*([A-Z][A-Z0-9]{2,15})=([0-9]{1,2})\s*$/.exec(entry) ?? []
+    return [code, units(digits)] as const
+  })
+  return entries.every((entry): entry is readonly [string, number] => entry[1] !== null)
+    ? Object.fromEntries(entries)
+    : null
+}
+
+export const fractionTextOf = (units: MinorUnits) =>
+  typeof units === 'number'
+    ? `${units} decimals`
+    : `decimals ${Object.entries(units)
+        .map(([code, digits]) => `${code} ${digits}`)
+        .join(', ')}`
+
+/** The name of the view, in the schema of the table. */
+export const viewName = 'bet_wallet_players'
+
+/** Of the view, and of the kit's copy where the table has none. */
+const currencyName = 'currency'
+
+const isEnum = ({ engine, currency }: Mapping) => engine === 'postgres' && currency?.type === 'user-defined'
+
+/** Whether the store needs a view: the table lacks a currency as text, or has several rows of a player. */
+export const needsView = (mapping: Mapping): boolean => mapping.onlyCurrency !== null || isEnum(mapping)
+
+/** The column of the currency, as the store reads it. */
+export const currencyColumn = ({ currency }: Mapping): string => currency?.name ?? currencyName
+
+/** The options of the store, in the order in which they are written. */
+export function playersOf(mapping: Mapping): MysqlPlayersTable {
+  const { engine, table, id, balance, minorUnits } = mapping
+  const idType = idTypeOf(engine, id) ?? 'text'
+  const balanceType = balanceTypeOf(engine, balance) ?? 'numeric'
+  return {
+    table: `${table.schema}.${needsView(mapping) ? viewName : table.name}`,
+    id: id.name,
+    ...(idType === 'text' ? {} : { idType }),
+    ...(engine === 'mysql' && idType === 'text' ? { idCollation: id.collation ?? 'binary' } : {}),
+    currency: currencyColumn(mapping),
+    balance: balance.name,
+    ...(balanceType === 'numeric' ? {} : { balanceType }),
+    ...(minorUnits === null ? {} : { minorUnits }),
+  }
+}
+
+/** The statement that creates the view; `null`: the store reads the table itself. */
+export function viewStatement(mapping: Mapping): string | null {
+  if (!needsView(mapping)) return null
+  const { engine, table, id, balance, currency, onlyCurrency } = mapping
+  const name = (text: string) => sqlName(engine, text)
+  const asText = (code: string) =>
+    engine === 'postgres' ? `${sqlText(engine, code)}::text` : sqlText(engine, code)
+  const column = currency === null ? '' : name(currency.name)
+  const shown = currency === null ? asText(onlyCurrency ?? '') : isEnum(mapping) ? `${column}::text` : column
+  const as = name(currencyColumn(mapping))
+  const where =
+    currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
+  return (
+    `CREATE OR REPLACE VIEW ${name(table.schema)}.${name(viewName)} AS ` +
+    `SELECT ${name(id.name)}, ${shown === as ? as : `${shown} AS ${as}`}, ${name(balance.name)} ` +
+    `FROM ${name(table.schema)}.${name(table.name)}${where}`
+  )
+}
+
+/** Whether the kit's copy needs a key of its own on the id. */
+export const isKeyed = ({ table, id }: Mapping) => isUniqueAlone(table, id)

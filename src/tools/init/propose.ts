@@ -1,0 +1,377 @@
+/** Proposes the mapping of the players' table, with the reason for each part, or asks. Pure. */
+import {
+  balanceCandidates,
+  balanceProblem,
+  balanceTypeOf,
+  type Candidates,
+  currencyCandidates,
+  currencyProblem,
+  hasSeveralRows,
+  idCandidates,
+  idTypeOf,
+  isOtherName,
+  isPlayersName,
+  isUniqueAlone,
+  isUniqueWith,
+  saysMinorUnits,
+} from './candidates.js'
+import {
+  fractionTextOf,
+  type Mapping,
+  type MinorUnits,
+  minorUnitsIn,
+  tablesBelow,
+  viewName,
+} from './mapping.js'
+import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+
+/** What the operator has decided: options of the command, and answers to questions. */
+export interface Answers {
+  /** The players' table with its schema. */
+  players?: string
+  /** Columns. */
+  id?: string
+  balance?: string
+  /** A column, or the code of the one currency of all players. */
+  currency?: string
+  /** `2`, `0`, or by currency: `EUR=2,JPY=0`. */
+  'minor-units'?: string
+}
+
+export interface Question {
+  option: keyof Answers
+  text: string
+  /** What can be answered, with its reason. */
+  choices: readonly { value: string; reason: string }[]
+  /** Whether an answer may be none of the choices. */
+  free: boolean
+}
+
+export type Proposal =
+  | {
+      status: 'ready'
+      mapping: Mapping
+      /** Why each part is as it is. */
+      reasons: readonly { part: string; value: string; reason: string }[]
+      /** What the operator must know. */
+      notes: readonly string[]
+    }
+  | { status: 'unclear'; questions: readonly Question[] }
+  /** Something that cannot be: of an answer, or of the whole schema. */
+  | { status: 'impossible'; problem: string }
+
+class Impossible extends Error {}
+
+/** A part of the mapping that is decided, or a question. */
+type Decision<T> = { value: T; reason: string } | { question: Question }
+
+export function propose(schema: DatabaseSchema, answers: Answers): Proposal {
+  try {
+    const table = chosenTable(schema, answers)
+    if ('question' in table) return { status: 'unclear', questions: [table.question] }
+    return proposeColumns(schema, table, answers)
+  } catch (error) {
+    if (error instanceof Impossible) return { status: 'impossible', problem: error.message }
+    throw error
+  }
+}
+
+function proposeColumns(
+  schema: DatabaseSchema,
+  { value: table, reason }: { value: Table; reason: string },
+  answers: Answers,
+): Proposal {
+  const { engine } = schema
+  const id = chosenId(engine, table, answers)
+  const balance = chosenBalance(engine, table, answers)
+  const currency = chosenCurrency(engine, table, answers, 'value' in id ? id.value : null)
+  const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
+  const questions = [id, currency, balance, units].flatMap(part =>
+    part !== null && 'question' in part ? [part.question] : [],
+  )
+  if (questions.length > 0) return { status: 'unclear', questions }
+  const decided = { id, currency, balance, units } as Decided
+  const mapping: Mapping = {
+    ...{ engine, table, exactCollation: schema.exactCollation, below: tablesBelow(table, schema.tables) },
+    ...{ id: decided.id.value, balance: decided.balance.value, minorUnits: decided.units.value },
+    ...decided.currency.value,
+  }
+  return {
+    ...{ status: 'ready', mapping, notes: notesOf(mapping) },
+    reasons: reasonsOf(mapping, reason, decided),
+  }
+}
+
+interface Decided {
+  id: { value: Column; reason: string }
+  currency: { value: Currency; reason: string }
+  balance: { value: Column; reason: string }
+  units: { value: MinorUnits | null; reason: string }
+}
+
+function reasonsOf({ table, id, currency, onlyCurrency }: Mapping, reason: string, decided: Decided) {
+  return [
+    { part: 'players', value: fullName(table), reason },
+    { part: 'id', value: id.name, reason: decided.id.reason },
+    ...(id.collation === null
+      ? []
+      : [{ part: 'collation', value: id.collation, reason: `of ${id.name}: ids are also compared exactly` }]),
+    {
+      part: 'currency',
+      value: onlyCurrency ?? currency?.name ?? '',
+      reason: decided.currency.reason,
+    },
+    { part: 'balance', value: decided.balance.value.name, reason: decided.balance.reason },
+    { part: 'unit', ...unitOf(decided.units) },
+  ]
+}
+
+const unitOf = ({ value, reason }: Decided['units']) =>
+  value === null
+    ? { value: 'whole units', reason }
+    : { value: `minor units, ${fractionTextOf(value)}`, reason }
+
+export const fullName = ({ schema, name }: Table) => `${schema}.${name}`
+
+// The table
+
+function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): Decision<Table> {
+  if (players !== undefined) {
+    const table = tables.find(each => fullName(each) === players)
+    if (table === undefined)
+      throw new Impossible(
+        `--players: there is no table ${players}, or this user may not see it. The tables are ${listed(tables.map(fullName))}`,
+      )
+    checkTable(table)
+    return { value: table, reason: 'as you say' }
+  }
+  const found = tables.filter(table => isCandidate(engine, table))
+  // A view is proposed where no table is.
+  const ofTables = found.filter(({ isView }) => !isView)
+  const all = ofTables.length > 0 ? ofTables : found
+  const named = all.filter(({ name }) => isPlayersName(name))
+  const best = named.length > 0 ? named : all
+  const [table] = best
+  if (table === undefined)
+    throw new Impossible(
+      `No table has a balance and the id of a player by its names${nearMisses(engine, tables)}. Name it: --players, --id, --balance`,
+    )
+  const others = all.filter(each => each !== table).map(fullName)
+  if (best.length === 1) {
+    const beside = others.length === 0 ? '' : `; by their names not of players: ${listed(others)}`
+    return { value: table, reason: `it has an id and a balance${beside}` }
+  }
+  const choices = best.map(each => ({
+    value: fullName(each),
+    reason: `balances: ${listed(balanceCandidates(engine, each).candidates.map(({ column }) => column.name))}`,
+  }))
+  return { question: question('players', 'Which table holds the balance that bets use?', choices) }
+}
+
+const isCandidate = (engine: Engine, table: Table) =>
+  isUsable(table) &&
+  !isOtherName(table.name) &&
+  balanceCandidates(engine, table).candidates.some(({ likely }) => likely) &&
+  idCandidates(engine, table).candidates.length > 0
+
+const isUsable = ({ schema, name, storage }: Table) =>
+  ![schema, name].some(part => part.includes('.')) &&
+  (storage === null || storage === 'InnoDB') &&
+  // The view that `init` writes itself.
+  name !== viewName
+
+function checkTable({ schema, name, storage }: Table): void {
+  if (!(storage === null || storage === 'InnoDB'))
+    throw new Impossible(
+      `${schema}.${name} is a table of ${storage}, without database transactions: InnoDB only`,
+    )
+}
+
+function nearMisses(engine: Engine, tables: readonly Table[]): string {
+  const misses = tables.flatMap(table =>
+    [...balanceCandidates(engine, table).rejected].map(
+      ({ column, reason }) => `${fullName(table)}.${column.name} (${reason})`,
+    ),
+  )
+  return misses.length === 0 ? '' : `. Not usable: ${listed(misses)}`
+}
+
+// The columns
+
+function named(table: Table, option: keyof Answers, name: string): Column {
+  const column = table.columns.find(each => each.name === name)
+  if (column !== undefined) return column
+  throw new Impossible(
+    `--${option}: ${fullName(table)} has no column ${name}. Its columns are ${listed(table.columns.map(each => each.name))}`,
+  )
+}
+
+function chosenId(engine: Engine, table: Table, { id }: Answers): Decision<Column> {
+  const found = idCandidates(engine, table)
+  if (id === undefined) {
+    const why = found.rejected.map(({ column, reason }) => ` Not ${column.name}: ${reason}.`).join('')
+    const text = `Which column is the playerId that the platform sends?${why}`
+    return chosenColumn('id', text, found, hasSeveralRows(table, found))
+  }
+  const column = named(table, 'id', id)
+  if (idTypeOf(engine, column) === null)
+    throw new Impossible(`--id: ${id} is ${column.declared}; a playerId must be text, an integer or a UUID`)
+  return { value: column, reason: reasonIn(found, column) }
+}
+
+function chosenBalance(engine: Engine, table: Table, { balance }: Answers): Decision<Column> {
+  const found = balanceCandidates(engine, table)
+  if (balance === undefined)
+    return chosenColumn('balance', 'Which column is the balance that a bet may use?', found)
+  const column = named(table, 'balance', balance)
+  const problem = balanceProblem(engine, column)
+  if (problem !== null) throw new Impossible(`--balance: ${balance}: ${problem}`)
+  return { value: column, reason: reasonIn(found, column) }
+}
+
+const reasonIn = ({ candidates }: Candidates, column: Column) =>
+  `as you say; ${candidates.find(each => each.column === column)?.reason ?? column.declared}`
+
+/**
+ * The only likely candidate, or a question.
+ *
+ * @param isUnsure whether to ask although there is only one
+ */
+function chosenColumn(
+  option: 'id' | 'balance',
+  text: string,
+  found: Candidates,
+  isUnsure = false,
+): Decision<Column> {
+  const { candidates, rejected } = found
+  const likely = candidates.filter(each => each.likely)
+  const [one, ...more] = likely.length > 0 ? likely : candidates
+  const why = rejected.map(({ column, reason }) => `${column.name} (${reason})`)
+  if (one === undefined)
+    throw new Impossible(
+      `No column can be the ${option === 'id' ? 'playerId' : 'balance'}${why.length === 0 ? '' : `: ${listed(why)}`}. Name it: --${option}`,
+    )
+  if (more.length > 0 || isUnsure) {
+    const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
+    return { question: question(option, text, choices) }
+  }
+  const others = candidates
+    .filter(each => each !== one)
+    .map(({ column, reason }) => `${column.name} (${reason})`)
+  const beside = [...others, ...why]
+  return { value: one.column, reason: `${one.reason}${beside.length === 0 ? '' : `; not ${listed(beside)}`}` }
+}
+
+// The currency
+
+interface Currency {
+  /** `null`: there is none. */
+  currency: Column | null
+  /** All players have this one; with a column: the rows of it. */
+  onlyCurrency: string | null
+}
+
+const codePattern = /^[A-Z][A-Z0-9]{2,15}$/
+
+function chosenCurrency(
+  engine: Engine,
+  table: Table,
+  { currency: answer }: Answers,
+  id: Column | null,
+): Decision<Currency> {
+  const { candidates, rejected } = currencyCandidates(engine, table)
+  const likely = candidates.filter(each => each.likely)
+  const [one, ...more] = likely.length > 0 ? likely : candidates
+  if (answer === undefined) {
+    if (one !== undefined && more.length === 0)
+      return withColumn(table, id, one.column, `${one.reason}, by its name`)
+    const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
+    const why = rejected.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
+    const text = `Which column is the currency, or which code do all players have (EUR)?${why}`
+    return { question: { ...question('currency', text, choices), free: true } }
+  }
+  if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
+    const column = one?.column ?? null
+    const reason =
+      column === null ? 'as you say: of all players' : `as you say: the rows of ${column.name} ${answer}`
+    return { value: { currency: column, onlyCurrency: answer }, reason }
+  }
+  const column = named(table, 'currency', answer)
+  const problem = currencyProblem(engine, column)
+  if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
+  return withColumn(table, id, column, `as you say; ${column.declared}`)
+}
+
+function withColumn(table: Table, id: Column | null, column: Column, reason: string): Decision<Currency> {
+  if (id !== null && !isUniqueAlone(table, id) && isUniqueWith(table, id, column)) {
+    const text = `A player has a row per currency (${id.name}, ${column.name}): the rows of which currency, EUR say?`
+    return { question: { ...question('currency', text, []), free: true } }
+  }
+  return { value: { currency: column, onlyCurrency: null }, reason }
+}
+
+// The unit
+
+function chosenUnits(
+  engine: Engine,
+  balance: Column,
+  { 'minor-units': answer }: Answers,
+): Decision<MinorUnits | null> {
+  const balanceType = balanceTypeOf(engine, balance)
+  if (balanceType !== 'minor-units') {
+    if (answer !== undefined)
+      throw new Impossible(`--minor-units is for integers: ${balance.name} is ${balance.declared}`)
+    return { value: null, reason: `${balance.declared} has decimals` }
+  }
+  if (answer === undefined) {
+    const hint = saysMinorUnits(balance.name) ? ', as its name says' : ''
+    const text = `${balance.name} is ${balance.declared}: how many decimals of a currency does it hold?`
+    const choices = [
+      { value: '2', reason: `hundredths (cents) in every currency${hint}` },
+      { value: '0', reason: 'whole units: bets with cents are refused' },
+      { value: 'EUR=2,JPY=0', reason: 'by currency: name each one that you have' },
+    ]
+    return { question: { ...question('minor-units', text, choices), free: true } }
+  }
+  const units = minorUnitsIn(answer)
+  if (units === null)
+    throw new Impossible(`--minor-units must be 2, say, or EUR=2,JPY=0, not ${JSON.stringify(answer)}`)
+  return { value: units, reason: `as you say; ${balance.declared}` }
+}
+
+// Notes
+
+function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string[] {
+  const status = table.columns.filter(({ name }) =>
+    /status|state|blocked|closed|active|suspended|excluded/i.test(name),
+  )
+  const isSeenUnique =
+    table.isView || isUniqueAlone(table, id) || (onlyCurrency !== null && isUniqueWith(table, id, currency))
+  return [
+    ...(status.length === 0
+      ? []
+      : [
+          `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players by authorizeRequest (docs/configuration.md).`,
+        ]),
+    ...(isSeenUnique
+      ? []
+      : [`No unique constraint on ${id.name} is visible: store.ready() tells whether there is an index.`]),
+    ...(currency?.type === 'enum' && engine === 'mysql'
+      ? [`${currency.name} is ${currency.declared}: a currency that it lacks is a refusal.`]
+      : []),
+  ]
+}
+
+const question = (
+  option: keyof Answers,
+  text: string,
+  choices: readonly { value: string; reason: string }[],
+): Question => ({ option, text, choices, free: false })
+
+const listedMax = 12
+
+/** The first of them, so that a large schema does not fill the terminal. */
+function listed(items: readonly string[]): string {
+  const shown = items.slice(0, listedMax).join(', ')
+  return items.length > listedMax ? `${shown} and ${items.length - listedMax} more` : shown
+}

@@ -1,0 +1,30 @@
+/** `grants.sql`, beside the rights that `bet-wallet grants` prints. */
+import { type Mapping, needsView, playersOf } from './mapping.js'
+import { sqlName } from './source-text.js'
+
+export const grantsHead = [
+  '-- Run this after the migration. Create the roles first, or put the names of yours in their place.',
+]
+
+/** On MySQL and MariaDB `ready()` also reads what is below a view. */
+export function viewGrants(mapping: Mapping, role: string): string[] {
+  const { engine, table, id, below } = mapping
+  if (engine === 'postgres' || !(needsView(mapping) || table.isView)) return []
+  const name = (text: string) => sqlName(engine, text)
+  const grant = (privilege: string, relation: string) =>
+    `GRANT ${privilege} ON ${name(table.schema)}.${name(relation)} TO ${name(role)};`
+  const view = playersOf(mapping).table.slice(table.schema.length + 1)
+  const own = needsView(mapping) && !table.isView ? [grant(`SELECT (${name(id.name)})`, table.name)] : []
+  const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
+  return [
+    ...views.map(each => grant('SELECT, SHOW VIEW', each)),
+    ...own,
+    ...below.map(({ schema, name: relation, isView, columns }) => {
+      const privilege = isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`
+      return `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
+    }),
+    ...(table.isView && below.length === 0
+      ? ['-- And SELECT on a column of each table that the view reads: this user may not see them.']
+      : []),
+  ]
+}

@@ -1,0 +1,204 @@
+/** The operator's tables, as `information_schema` describes them. No row and no other catalog is read. */
+
+import { sourcesIn } from '../../stores/mysql/base-tables.js'
+
+export type Engine = 'postgres' | 'mysql'
+
+export interface Column {
+  name: string
+  /** Without its length, in lower case: `character varying`, `decimal`. Of a domain, its base type. */
+  type: string
+  /** As people write it: `decimal(18,2)`, `bigint unsigned`. */
+  declared: string
+  precision: number | null
+  scale: number | null
+  /** In characters; of binary columns in bytes. */
+  length: number | null
+  nullable: boolean
+  /** Whether an INSERT may leave it out although it is not nullable. */
+  hasDefault: boolean
+  /** Whether an UPDATE may set it. */
+  updatable: boolean
+  /** Of text on MySQL and MariaDB; otherwise `null`. */
+  collation: string | null
+  /** Whether its type is a domain of PostgreSQL, which may have conditions of its own. */
+  isDomain: boolean
+}
+
+export interface Table {
+  schema: string
+  name: string
+  isView: boolean
+  /** Of MySQL and MariaDB: `InnoDB`. `null`: of a view, or of PostgreSQL. */
+  storage: string | null
+  columns: readonly Column[]
+  /** The columns of each unique key that the user may see. */
+  uniqueKeys: readonly (readonly string[])[]
+  /** The texts of its CHECKs that the user may see. */
+  checks: readonly string[]
+  /** Of a view on MySQL and MariaDB: what it reads, as far as the user may see it. */
+  sources: readonly (readonly [schema: string, table: string])[]
+}
+
+export interface DatabaseSchema {
+  engine: Engine
+  tables: readonly Table[]
+  /** Of MySQL and MariaDB: the collation that compares ids exactly. */
+  exactCollation: string | null
+}
+
+/** Runs a query on the catalog: rows as objects on PostgreSQL, as lists of values on MySQL. */
+export type CatalogDatabase =
+  | { engine: 'postgres'; ask(text: string, values?: unknown[]): Promise<readonly unknown[]> }
+  | {
+      engine: 'mysql'
+      ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
+    }
+
+type Row = Record<string, unknown>
+
+/** @returns every table that this user may see; on MySQL those of the default schema, if there is one */
+export async function readSchema(database: CatalogDatabase): Promise<DatabaseSchema> {
+  const { engine } = database
+  const rows = async (query: string, names: readonly string[]): Promise<Row[]> =>
+    database.engine === 'postgres'
+      ? ((await database.ask(query)) as Row[])
+      : (await database.ask(query)).map(values =>
+          Object.fromEntries(names.map((name, index) => [name, values[index]])),
+        )
+  const queries = queriesOf[engine]
+  const columns = await rows(queries.columns, columnNames)
+  const keys = await rows(queries.keys, ['schema', 'table', 'key', 'column'])
+  const checks = await rows(queries.checks, ['schema', 'table', 'clause'])
+  const views = engine === 'mysql' ? await rows(queries.views, ['schema', 'table', 'definition']) : []
+  const collations = engine === 'mysql' ? await rows(queries.collations, ['name']) : []
+  return {
+    engine,
+    tables: tablesOf(engine, columns, keys, checks, views),
+    exactCollation: collations.length === 0 ? null : String(collations[0]?.name),
+  }
+}
+
+const columnNames = [
+  ...['schema', 'table', 'kind', 'storage', 'column', 'type', 'declared', 'precision', 'scale', 'length'],
+  ...['nullable', 'default', 'extra', 'collation', 'domain'],
+]
+
+/** Schemas of the servers, and the library's own. */
+const systemSchemas =
+  "'information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys', 'bet_wallet', 'bet_wallet_kit'"
+
+const ofMysqlSchema = (schema: string) =>
+  `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
+
+type Queries = Record<'columns' | 'keys' | 'checks' | 'views' | 'collations', string>
+
+const queriesOf: Record<Engine, Queries> = {
+  postgres: {
+    columns: `SELECT c.table_schema AS schema, c.table_name AS table, t.table_type AS kind, NULL AS storage,
+        c.column_name AS column, c.data_type AS type, c.udt_name AS declared, c.numeric_precision AS precision,
+        c.numeric_scale AS scale, c.character_maximum_length AS length, c.is_nullable AS nullable,
+        CASE WHEN c.column_default IS NOT NULL OR c.is_identity = 'YES' THEN 'YES' END AS default,
+        CASE WHEN c.is_generated = 'ALWAYS' OR c.is_updatable = 'NO' THEN 'GENERATED' END AS extra,
+        NULL AS collation, c.domain_name AS domain
+      FROM information_schema.columns c
+      JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+      WHERE t.table_type IN ('BASE TABLE', 'VIEW')
+        AND c.table_schema NOT IN (${systemSchemas}) AND c.table_schema NOT LIKE 'pg\\_%'
+      ORDER BY c.table_schema, c.table_name, c.ordinal_position`,
+    keys: `SELECT t.table_schema AS schema, t.table_name AS table, t.constraint_name AS key, k.column_name AS column
+      FROM information_schema.table_constraints t
+      JOIN information_schema.key_column_usage k
+        ON k.constraint_schema = t.constraint_schema AND k.constraint_name = t.constraint_name
+          AND k.table_schema = t.table_schema AND k.table_name = t.table_name
+      WHERE t.constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+      ORDER BY 1, 2, 3, k.ordinal_position`,
+    checks: `SELECT t.table_schema AS schema, t.table_name AS table, c.check_clause AS clause
+      FROM information_schema.table_constraints t
+      JOIN information_schema.check_constraints c
+        ON c.constraint_schema = t.constraint_schema AND c.constraint_name = t.constraint_name
+      WHERE t.constraint_type = 'CHECK'`,
+    views: '',
+    collations: '',
+  },
+  mysql: {
+    columns: `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION,
+        NUMERIC_SCALE, CHARACTER_MAXIMUM_LENGTH, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME, NULL
+      FROM information_schema.COLUMNS JOIN information_schema.TABLES USING (TABLE_SCHEMA, TABLE_NAME)
+      WHERE ${ofMysqlSchema('TABLE_SCHEMA')} AND TABLE_TYPE IN ('BASE TABLE', 'VIEW')
+      ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`,
+    keys: `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
+      FROM information_schema.STATISTICS
+      WHERE ${ofMysqlSchema('TABLE_SCHEMA')} AND NON_UNIQUE = 0
+      ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
+    checks: `SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.CHECK_CLAUSE
+      FROM information_schema.TABLE_CONSTRAINTS t
+      JOIN information_schema.CHECK_CONSTRAINTS c
+        ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME
+      WHERE ${ofMysqlSchema('t.TABLE_SCHEMA')} AND t.CONSTRAINT_TYPE = 'CHECK'`,
+    views: `SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS
+      WHERE ${ofMysqlSchema('TABLE_SCHEMA')}`,
+    collations: `SELECT COLLATION_NAME FROM information_schema.COLLATIONS
+      WHERE COLLATION_NAME IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')`,
+  },
+}
+
+function tablesOf(engine: Engine, columns: Row[], keys: Row[], checks: Row[], views: Row[]): Table[] {
+  const nameOf = ({ schema, table }: Row) => JSON.stringify([schema, table])
+  const columnsByTable = grouped(columns, nameOf)
+  const keysByTable = grouped(keys, nameOf)
+  const checksByTable = grouped(checks, nameOf)
+  const viewsByTable = grouped(views, nameOf)
+  return [...columnsByTable].map(([name, rows]) => ({
+    schema: String(rows[0]?.schema),
+    name: String(rows[0]?.table),
+    isView: rows[0]?.kind === 'VIEW',
+    storage: textOf(rows[0]?.storage),
+    columns: rows.map(row => columnOf(engine, row)),
+    uniqueKeys: [...grouped(keysByTable.get(name) ?? [], ({ key }) => String(key)).values()].map(parts =>
+      parts.map(({ column }) => String(column)),
+    ),
+    checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
+    sources: (viewsByTable.get(name) ?? []).flatMap(({ definition }) => sourcesIn(String(definition ?? ''))),
+  }))
+}
+
+function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
+  return groups
+}
+
+const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value))
+const numberOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+
+function columnOf(engine: Engine, row: Row): Column {
+  const type = String(row.type).toLowerCase()
+  const [precision, scale, length] = [row.precision, row.scale, row.length].map(numberOf) as [
+    number | null,
+    number | null,
+    number | null,
+  ]
+  const extra = String(row.extra ?? '').toLowerCase()
+  return {
+    ...{ name: String(row.column), type, precision, scale, length },
+    declared:
+      engine === 'mysql'
+        ? String(row.declared).toLowerCase()
+        : declaredOf({ type, declared: String(row.declared), precision, scale, length }),
+    nullable: row.nullable === 'YES',
+    hasDefault: textOf(row.default) !== null || /auto_increment|default_generated/.test(extra),
+    updatable: !extra.replace('default_generated', '').includes('generated'),
+    collation: textOf(row.collation),
+    isDomain: textOf(row.domain) !== null,
+  }
+}
+
+/** PostgreSQL has no column for it. */
+function declaredOf(column: Pick<Column, 'type' | 'declared' | 'precision' | 'scale' | 'length'>): string {
+  const { type, declared, precision, scale, length } = column
+  if (type === 'numeric' && precision !== null) return `numeric(${precision},${scale ?? 0})`
+  if (type === 'character varying') return length === null ? 'varchar' : `varchar(${length})`
+  if (type === 'character') return `char(${length ?? 1})`
+  return type === 'user-defined' || type === 'array' ? declared : type
+}

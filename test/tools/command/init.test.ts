@@ -1,0 +1,196 @@
+/** The command `init`: what it asks, refuses, and leaves as it is. What it writes has tests in test/tools/init. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decide } from '../../../src/tools/command/init.js'
+import { playersOf } from '../../../src/tools/init/mapping.js'
+import type { Answers } from '../../../src/tools/init/propose.js'
+import { bin } from '../../package/project.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { schemaOf, table } from '../init/schemas.js'
+import { runCommand } from './running.js'
+
+const outer = mkdtempSync(join(tmpdir(), 'bet-wallet-init-'))
+afterAll(() => rmSync(outer, { recursive: true, force: true }))
+
+let folders = 0
+/** A project with the driver. */
+function project(manifest: object | null = { type: 'module' }): string {
+  folders += 1
+  const folder = join(outer, String(folders))
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  symlinkSync(bin('pg'), join(folder, 'node_modules/pg'), 'junction')
+  if (manifest !== null) writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  return folder
+}
+
+const run = (cwd: string, words: readonly string[], url = 'postgres://u:s-3-x@127.0.0.1:9/db') =>
+  runCommand(['init', ...words], { cwd, environment: { DATABASE_URL: url } })
+
+const filesOf = (folder: string) =>
+  readdirSync(folder)
+    .filter(name => name !== 'node_modules')
+    .sort()
+
+describe('on PostgreSQL', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  /** Of a role that may read the table, and write nothing. */
+  let url = ''
+  const role = `init_reader_${process.pid}`
+  beforeAll(async () => {
+    database = await freshDatabase()
+    await database.pool.query(`CREATE SCHEMA pam;
+      CREATE TABLE pam.accounts (account_id bigint PRIMARY KEY, account_no text NOT NULL UNIQUE, currency text, cash bigint);
+      CREATE ROLE ${role} LOGIN PASSWORD 's-3-x';
+      ALTER ROLE ${role} SET default_transaction_read_only = on;
+      GRANT USAGE ON SCHEMA pam TO ${role};
+      GRANT SELECT ON pam.accounts TO ${role}`)
+    url = database.url.replace(/\/\/[^@]*@/, `//${role}:s-3-x@`)
+  })
+  afterAll(async () => {
+    await database.pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await database.drop()
+  })
+
+  test('given no terminal, then it names each option that is missing, and writes nothing', async () => {
+    const folder = project()
+    const { code, out, error } = await run(folder, [], database.url)
+    expect([code, error]).toEqual([2, ''])
+    expect(out.split('\n')).toEqual([
+      'Which column is the playerId that the platform sends? State it: --id',
+      '  --id account_id  bigint, unique',
+      '  --id account_no  text, unique',
+      'cash is bigint: how many decimals of a currency does it hold? State it: --minor-units',
+      '  --minor-units 2            hundredths (cents) in every currency',
+      '  --minor-units 0            whole units: bets with cents are refused',
+      '  --minor-units EUR=2,JPY=0  by currency: name each one that you have',
+      '',
+    ])
+    expect(filesOf(folder)).toEqual(['package.json'])
+  })
+
+  test('given a role that may only read, then it proposes, and writes the files below a folder', async () => {
+    const folder = project({ dependencies: { koa: '3', hono: '4' } })
+    const options = ['--id', 'account_no', '--minor-units', '2', '--folder', 'src/wallet']
+    const unclear = await run(folder, options, url)
+    expect([unclear.code, unclear.out]).toEqual([
+      2,
+      expect.stringMatching(/^Which framework .*--framework\n {2}--framework koa /),
+    ])
+    const { code, out, error } = await run(folder, [...options, '--framework', 'koa'], url)
+    expect([code, error]).toEqual([0, ''])
+    expect(out).toMatch(/^players {4}pam\.accounts +it has an id and a balance\nid {9}account_no/)
+    expect(out).toContain('No unique constraint on account_no is visible')
+    expect(out).toMatch(
+      /Written: src\/wallet\/store\.ts\n[\s\S]*npx tsx src\/wallet\/migrate\.ts {2}# creates/,
+    )
+    expect(filesOf(join(folder, 'src/wallet'))).toEqual([
+      'grants.sql',
+      'kit.ts',
+      'migrate.ts',
+      'server.ts',
+      'store.ts',
+    ])
+    expect(readFileSync(join(folder, 'src/wallet/grants.sql'), 'utf8')).toMatch(
+      /GRANT SELECT \("account_no", "currency", "cash"\), UPDATE \("cash"\) ON "pam"."accounts" TO "wallet";/,
+    )
+  })
+
+  test('given options that cannot be, then the problem', async () => {
+    const { code, error } = await run(project(), ['--players', 'pam.players'], url)
+    expect([code, error]).toEqual([
+      2,
+      expect.stringMatching(/^--players: there is no table pam\.players.*pam\.accounts/),
+    ])
+  })
+})
+
+test('given a file that exists, then it is named, none is written, and the database is not asked', async () => {
+  const folder = project()
+  writeFileSync(join(folder, 'kit.ts'), 'mine')
+  const { code, error } = await run(folder, [])
+  expect(code).toBe(2)
+  expect(error).toMatch(/^kit\.ts exists, and nothing is overwritten: no file was written\./)
+  expect(filesOf(folder)).toEqual(['kit.ts', 'package.json'])
+  expect(readFileSync(join(folder, 'kit.ts'), 'utf8')).toBe('mine')
+})
+
+test.each<[string, object | null, readonly string[], RegExp]>([
+  ['no package.json', null, [], /^There is no package\.json in .*npm init -y/],
+  ['an argument', {}, ['store'], /^init has no arguments: store/],
+  ['a folder elsewhere', {}, ['--folder', '../x'], /^--folder must be below the current folder/],
+  ['a database that is down', {}, [], /ECONNREFUSED/],
+])('given %s, then exit code 2 and the problem', async (_, manifest, words, problem) => {
+  const folder = project(manifest)
+  const { code, error } = await run(folder, words)
+  expect(code).toBe(2)
+  expect(error).toMatch(problem)
+  expect(error).not.toContain('s-3-x')
+  expect(existsSync(join(folder, 'store.ts'))).toBe(false)
+})
+
+test('given no URL, then it names the variable', async () => {
+  const { code, error } = await run(project(), [], '')
+  expect([code, error]).toEqual([2, expect.stringMatching(/DATABASE_URL \(environment\)/)])
+})
+
+test('prints help', async () => {
+  const { code, out } = await runCommand(['init', '--help'])
+  expect(code).toBe(0)
+  expect(out).toMatch(/overwrites no file/)
+  expect(out.split('\n').filter(line => line.length > 100)).toEqual([])
+})
+
+describe('given a terminal', () => {
+  const schema = schemaOf(
+    'postgres',
+    table('postgres', 'pam.accounts', ['id bigint', 'account_no text', 'cash bigint'], ['id', 'account_no']),
+  )
+
+  /** A person who types these lines. */
+  async function typing(lines: readonly string[], options: Answers = {}) {
+    const printed: string[] = []
+    const left = [...lines]
+    const ask = async () => {
+      const line = left.shift()
+      if (line === undefined) throw new Error(`Asked once more: ${printed.at(-1)}`)
+      return line
+    }
+    const proposal = await decide(schema, options, { ask, print: line => printed.push(line) })
+    return { players: proposal && playersOf(proposal.mapping), printed, left }
+  }
+
+  test('then it asks one question after the other, by number or by name', async () => {
+    const { players, printed } = await typing(['2', 'EUR', '2'])
+    expect(players).toEqual({
+      ...{ table: 'pam.bet_wallet_players', id: 'account_no', currency: 'currency' },
+      ...{ balance: 'cash', balanceType: 'minor-units', minorUnits: 2 },
+    })
+    expect(printed.slice(0, 3)).toEqual([
+      'Which column is the playerId that the platform sends?',
+      '  1 id          bigint, unique',
+      '  2 account_no  text, unique',
+    ])
+  })
+
+  test('then an answer that cannot be is asked again', async () => {
+    const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2'])
+    expect(players).toMatchObject({ id: 'id', idType: 'bigint', minorUnits: { EUR: 2 } })
+    expect(printed).toContainEqual(expect.stringMatching(/^--currency: pam\.accounts has no column euro/))
+  })
+
+  test('then what the options say is not asked', async () => {
+    const { players, left } = await typing(['EUR=2'], { id: 'account_no', currency: 'EUR' })
+    expect([players, left]).toMatchObject([{ id: 'account_no' }, []])
+  })
+})

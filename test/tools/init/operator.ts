@@ -1,0 +1,125 @@
+/** An operator who runs `bet-wallet init`, and what it has written: migration, server, kit, audit. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import { auditWallet } from '../../../src/tools/audit/index.js'
+import { root } from '../../docs/pages.js'
+import { freePort } from '../../postgres/server.js'
+import { runCommand } from '../command/running.js'
+import type { Kind, Pam } from './pams.js'
+
+/** Inside the repository, whose packages the programs find; bet-wallet and the driver are installed. */
+const folderOf = (engine: Kind, { name }: Pam) =>
+  join(root, 'test/.tmp/init', engine, name.replace(/\W+/g, '-'))
+
+export function prepareFolder(engine: Kind, pam: Pam): string {
+  const folder = folderOf(engine, pam)
+  rmSync(folder, { recursive: true, force: true })
+  const link = (name: string, target: string) => {
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
+    symlinkSync(target, join(folder, 'node_modules', name), 'junction')
+  }
+  // Not the repository itself, in which this folder is: what walks through it would not end.
+  link('bet-wallet/dist', join(root, 'dist'))
+  cpSync(join(root, 'package.json'), join(folder, 'node_modules/bet-wallet/package.json'))
+  const driver = engine === 'postgres' ? 'pg' : 'mysql2'
+  link(driver, join(root, 'node_modules', driver))
+  const dependencies = Object.fromEntries((pam.dependencies ?? []).map(name => [name, '*']))
+  const manifest = { private: true, ...(pam.isCommonJs ? {} : { type: 'module' }), dependencies }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  return folder
+}
+
+const password = 'test-password'
+
+/** Runs a program of the folder, and resolves to what it printed. */
+export async function runProgram(folder: string, file: string, url: string): Promise<string> {
+  const child = start(folder, file, url)
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  const [code] = await once(child, 'close')
+  expect(code, printed).toBe(0)
+  return printed
+}
+
+function start(folder: string, file: string, url: string): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^NODE_OPTIONS$|^VITEST/.test(name))
+  return spawn(process.execPath, ['--import', 'tsx', file], {
+    cwd: folder,
+    env: { ...Object.fromEntries(inherited), DATABASE_URL: url, BET_WALLET_PASSWORD: password },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** Writes everything that `init` writes for the PAM. */
+export async function runInit(folder: string, pam: Pam, url: string): Promise<void> {
+  const { code, out, error } = await runCommand(['init', ...pam.options], {
+    cwd: folder,
+    environment: { DATABASE_URL: url },
+  })
+  expect({ code, error }, out).toEqual({ code: 0, error: '' })
+  const store = readFileSync(join(folder, 'store.ts'), 'utf8')
+  for (const pattern of pam.expects) expect(`${store}\n${sqlIn(folder).join('\n')}`).toMatch(pattern)
+}
+
+/** The files of a folder below it, without packages. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    if (entry.name === 'node_modules') return []
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesIn(path) : [path]
+  })
+}
+
+/** The SQL of the migration tool, if there is one. */
+export const sqlIn = (folder: string): string[] =>
+  filesIn(folder)
+    .filter(path => path.endsWith('.sql') && !path.endsWith('grants.sql'))
+    .map(path => readFileSync(path, 'utf8'))
+
+export async function passKit(folder: string, url: string): Promise<void> {
+  const file = join(folder, 'kit.ts')
+  // As the operator's, with fewer random histories.
+  writeFileSync(file, readFileSync(file, 'utf8').replace('runs: 20', 'runs: 3'))
+  expect(await runProgram(folder, 'kit.ts', url)).toMatch(/PASSED, INCOMPLETE: (?:6|7)\d passed, 0 failed/)
+}
+
+/** @param url of the role that has the rights of grants.sql only */
+export async function passAudit(folder: string, url: string, { players }: Pam): Promise<void> {
+  const file = join(folder, 'server.ts')
+  const port = await freePort()
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('3000', String(port)))
+  const server = start(folder, 'server.ts', url)
+  const ended = once(server, 'close')
+  try {
+    await listening(server)
+    const { passed, results } = await auditWallet({
+      ...{ baseUrl: `http://127.0.0.1:${port}/wallet`, playerId: players[0], otherPlayerId: players[1] },
+      ...{ currency: 'EUR', credentials: { username: 'platform', password }, seed: 1 },
+      settle: { url: '/settlement' },
+      raceRounds: 1,
+    })
+    const failed = results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)
+    expect({ passed, failed }).toEqual({ passed: true, failed: [] })
+  } finally {
+    server.kill('SIGKILL')
+    await ended
+  }
+}
+
+async function listening(server: ChildProcess): Promise<void> {
+  let printed = ''
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [server.stdout, server.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+        if (printed.includes('listening')) resolve()
+      })
+    server.once('close', () => reject(new Error(`The server ended: ${printed}`)))
+  })
+}

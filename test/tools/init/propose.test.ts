@@ -1,0 +1,317 @@
+/** What `bet-wallet init` proposes for a schema, and what it asks. */
+import { describe, expect, test } from 'vitest'
+import { playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
+import { type Answers, propose } from '../../../src/tools/init/propose.js'
+import type { DatabaseSchema, Table } from '../../../src/tools/init/schema.js'
+import { schemaOf, table } from './schemas.js'
+
+const accounts = (columns: readonly string[], keys = ['account_no'], more: Partial<Table> = {}) =>
+  table('postgres', 'pam.accounts', columns, keys, more)
+const plain = ['account_no text', 'currency char(3)', 'balance numeric(18,2)']
+
+/** The options of the store, or the questions, or the problem. */
+function proposed(schema: DatabaseSchema, answers: Answers = {}) {
+  const proposal = propose(schema, answers)
+  switch (proposal.status) {
+    case 'ready':
+      return playersOf(proposal.mapping)
+    case 'unclear':
+      return proposal.questions.map(({ option, choices }) => [option, ...choices.map(({ value }) => value)])
+    case 'impossible':
+      return proposal.problem
+  }
+}
+
+const inPostgres = (...tables: Table[]) => schemaOf('postgres', ...tables)
+
+describe('given one table of players', () => {
+  test('with decimals, then all of it is proposed, with reasons', () => {
+    const proposal = propose(inPostgres(accounts(plain)), {})
+    expect(proposal).toMatchObject({
+      status: 'ready',
+      reasons: [
+        { part: 'players', value: 'pam.accounts', reason: 'it has an id and a balance' },
+        { part: 'id', value: 'account_no', reason: 'text, unique' },
+        { part: 'currency', value: 'currency', reason: 'char(3), by its name' },
+        { part: 'balance', value: 'balance', reason: 'numeric(18,2)' },
+        { part: 'unit', value: 'whole units', reason: 'numeric(18,2) has decimals' },
+      ],
+      notes: [],
+    })
+    expect(proposed(inPostgres(accounts(plain)))).toEqual({
+      ...{ table: 'pam.accounts', id: 'account_no', currency: 'currency', balance: 'balance' },
+    })
+  })
+
+  test('with an integer balance, then the unit is asked, also where the name says cents', () => {
+    const cents = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance_cents bigint']))
+    expect(proposed(cents)).toEqual([['minor-units', '2', '0', 'EUR=2,JPY=0']])
+    expect(proposed(cents, { 'minor-units': '2' })).toMatchObject({
+      balanceType: 'minor-units',
+      minorUnits: 2,
+    })
+    const each = proposed(cents, { 'minor-units': 'EUR=2, JPY=0' })
+    expect(each).toMatchObject({ minorUnits: { EUR: 2, JPY: 0 } })
+  })
+
+  test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'eur=2'])(
+    'with the answer %j for its unit, then it is a problem',
+    units => {
+      const cents = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance bigint']))
+      expect(proposed(cents, { 'minor-units': units })).toMatch(
+        /^--minor-units must be 2, say, or EUR=2,JPY=0/,
+      )
+    },
+  )
+
+  test.each([
+    ['bigint', 'bigint'],
+    ['uuid', 'uuid'],
+    ['varchar(64)', undefined],
+  ])('with an id of %s, then its type is %s', (type, idType) => {
+    const found = proposed(inPostgres(accounts([`id ${type} default`, ...plain.slice(1)], ['id'])))
+    expect(found).toEqual({
+      ...{ table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+      ...(idType === undefined ? {} : { idType }),
+    })
+  })
+
+  test.each(['double precision', 'real', 'money'])(
+    'with a balance of %s, then it is not proposed: it rounds',
+    type => {
+      const floating = inPostgres(accounts(['account_no text', 'currency text', `balance ${type}`]))
+      expect(proposed(floating)).toContain(`pam.accounts.balance (${type} rounds: use decimal(18,2))`)
+      expect(proposed(floating, { players: 'pam.accounts', balance: 'balance' })).toBe(
+        `--balance: balance: ${type} rounds: use decimal(18,2)`,
+      )
+    },
+  )
+
+  test.each([
+    ['numeric(18,0)', 'would round cents'],
+    ['numeric(6,2)', 'too small for money'],
+    ['smallint', 'too small for money'],
+    ['numeric(18,2) generated', 'computed'],
+  ])('with a balance of %s, then it is not proposed: %s', (type, why) => {
+    expect(proposed(inPostgres(accounts(['account_no text', 'currency text', `balance ${type}`])))).toContain(
+      why,
+    )
+  })
+
+  test('with a status, then a note says that it is not read', () => {
+    expect(propose(inPostgres(accounts([...plain, 'status text'])), {})).toMatchObject({
+      notes: [expect.stringMatching(/^status is not read: .*authorizeRequest/)],
+    })
+  })
+})
+
+describe('given several candidates', () => {
+  const two = ['account_id bigint default', 'account_no text', ...plain.slice(1)]
+
+  test('for the id, then they are asked with their reasons', () => {
+    const schema = inPostgres(accounts(two, ['account_id', 'account_no']))
+    expect(propose(schema, {})).toMatchObject({
+      questions: [
+        {
+          option: 'id',
+          choices: [
+            { value: 'account_id', reason: 'bigint, unique' },
+            { value: 'account_no', reason: 'text, unique' },
+          ],
+        },
+      ],
+    })
+    expect(proposed(schema, { id: 'account_id' })).toMatchObject({ id: 'account_id', idType: 'bigint' })
+  })
+
+  test('that are personal data or a login, then the id is proposed without them', () => {
+    const columns = ['id uuid default', 'email text', 'username text', ...plain.slice(1)]
+    const schema = inPostgres(accounts(columns, ['id', 'email', 'username']))
+    expect(proposed(schema)).toMatchObject({ id: 'id' })
+    expect(JSON.stringify(propose(schema, {}))).toContain('email (personal data')
+  })
+
+  test('that may be the id of a row or of its player, then they are asked', () => {
+    const columns = ['id integer default', 'userId integer', ...plain.slice(1)]
+    // As Prisma creates it: the unique index on userId is no constraint.
+    const prisma = table('postgres', 'public.Wallet', columns, ['id'])
+    expect(proposed(inPostgres(prisma))).toEqual([['id', 'id', 'userId']])
+    const named = table(
+      'postgres',
+      'pam.wallets',
+      ['id integer', 'player_name text', ...plain.slice(1)],
+      ['id', 'player_name'],
+    )
+    expect(proposed(inPostgres(named))).toEqual([['id', 'id', 'player_name']])
+  })
+
+  test('of which the one of the player is not unique, then it is asked, and why', () => {
+    const columns = ['id int default', 'player_id int', 'currency char(3)', 'amount decimal(15,2)']
+    const several = schemaOf('mysql', table('mysql', 'pam.balances', columns, ['id']))
+    expect(proposed(several)).toEqual([['id', 'id']])
+    expect(JSON.stringify(propose(several, {}))).toContain(
+      'Not player_id: it is not unique: a player may have several rows.',
+    )
+  })
+
+  test('for the balance, then they are asked; a bonus is no reason to ask', () => {
+    const available = inPostgres(accounts([...plain, 'available_balance numeric(18,2)']))
+    expect(proposed(available)).toEqual([['balance', 'balance', 'available_balance']])
+    const bonus = inPostgres(accounts([...plain, 'bonus_balance numeric(18,2)']))
+    expect(proposed(bonus)).toMatchObject({ balance: 'balance' })
+    expect(JSON.stringify(propose(bonus, {}))).toContain('not bonus_balance')
+  })
+
+  test('for the table, then they are asked; tables of something else are not among them', () => {
+    const wallets = table('postgres', 'pam.wallets', ['player_id bigint', ...plain.slice(1)], ['player_id'])
+    const agents = table('postgres', 'pam.agents', ['id bigint', 'balance numeric(18,2)'], ['id'])
+    const bookings = table(
+      'postgres',
+      'pam.ledger_entries',
+      ['id bigint', 'balance_after numeric(18,2)'],
+      ['id'],
+    )
+    const shops = table('postgres', 'pam.shops', ['id bigint', 'balance numeric(18,2)'], ['id'])
+    expect(proposed(inPostgres(accounts(plain), wallets, agents, bookings, shops))).toEqual([
+      ['players', 'pam.accounts', 'pam.wallets'],
+    ])
+    const beside = propose(inPostgres(accounts(plain), agents, bookings, shops), {})
+    expect(beside).toMatchObject({
+      reasons: [{ reason: expect.stringContaining('not of players: pam.shops') }, {}, {}, {}, {}],
+    })
+    expect(proposed(inPostgres(accounts(plain), wallets), { players: 'pam.wallets' })).toMatchObject({
+      ...{ table: 'pam.wallets', id: 'player_id' },
+    })
+  })
+
+  test('for the currency, then they are asked', () => {
+    const schema = inPostgres(accounts([...plain, 'wallet_currency text']))
+    expect(proposed(schema)).toEqual([['currency', 'currency', 'wallet_currency']])
+  })
+
+  test('then all questions of a table come at once', () => {
+    const schema = inPostgres(accounts(['id bigint', 'account_no text', 'cash bigint'], ['id', 'account_no']))
+    expect(proposed(schema, { players: 'pam.accounts' })).toEqual([
+      ['id', 'id', 'account_no'],
+      ['currency'],
+      ['minor-units', '2', '0', 'EUR=2,JPY=0'],
+    ])
+  })
+})
+
+describe('given a table without a currency that the store can read', () => {
+  const single = inPostgres(accounts(['account_no text', 'balance numeric(18,2)']))
+
+  test('then the code of all players is asked, and a view has it', () => {
+    expect(proposed(single)).toEqual([['currency']])
+    const proposal = propose(single, { currency: 'EUR' })
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(playersOf(proposal.mapping)).toMatchObject({
+      table: 'pam.bet_wallet_players',
+      currency: 'currency',
+    })
+    expect(viewStatement(proposal.mapping)).toBe(
+      `CREATE OR REPLACE VIEW pam.bet_wallet_players AS SELECT account_no, 'EUR'::text AS currency, balance FROM pam.accounts`,
+    )
+  })
+
+  test('but the number of one, then the question says why it is not used', () => {
+    const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
+    expect(JSON.stringify(propose(numbered, {}))).toContain('currency_id is not usable: integer is no code')
+  })
+
+  test('but an enum of PostgreSQL, then a view casts it', () => {
+    const schema = inPostgres(accounts(['account_no text', 'currency user-defined', 'balance numeric(18,2)']))
+    const proposal = propose(schema, {})
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(viewStatement(proposal.mapping)).toContain(
+      'SELECT account_no, currency::text AS currency, balance',
+    )
+  })
+
+  test('with a row per player and currency, then the currency is asked, and a view has its rows', () => {
+    const rows = table(
+      'postgres',
+      'pam.wallets',
+      ['player_id bigint', 'currency char(3)', 'balance numeric(18,2)'],
+      ['player_id currency'],
+    )
+    expect(proposed(inPostgres(rows))).toEqual([['currency']])
+    const proposal = propose(inPostgres(rows), { currency: 'EUR' })
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(viewStatement(proposal.mapping)).toMatch(
+      /SELECT player_id, currency, balance FROM pam.wallets WHERE currency = 'EUR'$/,
+    )
+  })
+})
+
+describe('given what cannot be', () => {
+  test.each<[string, Answers, RegExp]>([
+    [
+      'a table that does not exist',
+      { players: 'pam.players' },
+      /^--players: there is no table pam.players.*pam.accounts/,
+    ],
+    ['an id that does not exist', { id: 'no' }, /^--id: pam.accounts has no column no.*account_no, currency/],
+    ['a balance of text', { balance: 'account_no' }, /^$/],
+    [
+      'a currency that is a number',
+      { currency: 'balance' },
+      /^--currency: balance: numeric\(18,2\) is no code/,
+    ],
+    ['a unit of decimals', { 'minor-units': '2' }, /^--minor-units is for integers/],
+  ])('%s, then the problem says so', (name, answers, problem) => {
+    const found = proposed(inPostgres(accounts(plain)), answers)
+    // A decimal may be stored as text: what the column holds, the store checks.
+    if (name === 'a balance of text') expect(found).toMatchObject({ balanceType: 'text' })
+    else expect(found).toMatch(problem)
+  })
+
+  test('no table with a balance, then what is missing', () => {
+    expect(proposed(inPostgres(table('postgres', 'pam.bets', ['id bigint', 'stake bigint'])))).toMatch(
+      /^No table has a balance and the id of a player/,
+    )
+  })
+})
+
+describe('on MySQL and MariaDB', () => {
+  const mysqlAccounts = (more: Partial<Table> = {}, id = 'account_no varchar(255)') =>
+    table('mysql', 'pam.accounts', [id, 'currency char(3)', 'balance decimal(18,2)'], ['account_no'], more)
+
+  test('given a text id, then its collation is part of the mapping', () => {
+    expect(proposed(schemaOf('mysql', mysqlAccounts()))).toMatchObject({ idCollation: 'utf8mb4_general_ci' })
+    const bytes = mysqlAccounts({}, 'account_no varbinary(64)')
+    expect(proposed(schemaOf('mysql', bytes))).toMatchObject({ idCollation: 'binary' })
+    expect(proposed(schemaOf('mysql', mysqlAccounts({}, 'account_no binary(16)')))).not.toHaveProperty(
+      'idCollation',
+    )
+  })
+
+  test('given a table of MyISAM, then it is refused', () => {
+    const schema = schemaOf('mysql', mysqlAccounts({ storage: 'MyISAM' }))
+    expect(proposed(schema)).toMatch(/^No table/)
+    expect(proposed(schema, { players: 'pam.accounts' })).toContain('without database transactions')
+  })
+
+  test('given unsigned cents, then they are proposed once the unit is known', () => {
+    const schema = schemaOf(
+      'mysql',
+      table(
+        'mysql',
+        'pam.users',
+        ['id int unsigned default', 'currency char(3)', 'balance bigint unsigned'],
+        ['id'],
+      ),
+    )
+    expect(proposed(schema, { 'minor-units': '2' })).toMatchObject({ idType: 'bigint', minorUnits: 2 })
+  })
+
+  test('given a view beside its table, then the table is proposed', () => {
+    const view = table('mysql', 'pam.v_accounts', ['account_no varchar(255)', 'balance decimal(18,2)'], [], {
+      isView: true,
+      storage: null,
+    })
+    expect(proposed(schemaOf('mysql', mysqlAccounts(), view))).toMatchObject({ table: 'pam.accounts' })
+    expect(proposed(schemaOf('mysql', view), { currency: 'EUR' })).toMatchObject({ id: 'account_no' })
+  })
+})
