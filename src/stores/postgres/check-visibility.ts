@@ -86,7 +86,7 @@ export async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
 
 function hiddenBy(update: PlanNode): string | null {
   const conditions = conditionsIn(update)
-  // PostgreSQL 14 does not simplify `(false AND false)`.
+  // Before 17, PostgreSQL does not simplify `(false AND false)`.
   if (conditions.some(each => /^\(?false(?: AND false)*\)?$/.test(each))) {
     return (
       'this role can see none of its rows: row-level security without a policy for it, or a table without ' +
