@@ -5,7 +5,7 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
 export const longTests =
-  filesOf(`tools/init/mysql tools/init/postgres tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
+  filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents stores/mysql/cluster
     stores/mysql/mysql-defaults stores/postgres/pglite
@@ -21,8 +21,11 @@ export const longTests =
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser`)
 
-/** Before a release, by name: with a group of three nodes of MySQL that leave and join, for ten minutes. */
-export const releaseTests = filesOf('stores/mysql/group')
+/**
+ * Before a release, by name: a group of three nodes of MySQL that leave and join, and `init` on ten schemas with kit
+ * and audit. Each takes some minutes.
+ */
+export const releaseTests = filesOf('stores/mysql/group tools/init/postgres tools/init/mysql')
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
