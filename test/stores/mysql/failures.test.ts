@@ -273,7 +273,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       const commit = resultOf(wallet.store.commit(placeBet(1, 'bob')))
       let ids: number[] = []
       await until(async () => {
-        ids = await wallet.running()
+        ids = await wallet.waiting()
         return ids.length > 0
       })
       await wallet.run(`${kill} ${ids[0]}`)
@@ -293,7 +293,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await wallet.run(`CREATE TRIGGER SCHEMA.hold AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
       DO IF(NEW.player_id = 'bob', GET_LOCK('${lock}', 600), 0)`)
     const blocked = wallet.store.commit(placeBet(1, 'bob'))
-    await until(async () => (await wallet.running()).length > 0)
+    await until(async () => (await wallet.waiting()).length > 0)
     const queued = [2, 3].map(number => wallet.store.commit(placeBet(number, 'alice', '1')))
     expect(await wallet.store.commit(placeBet(4, 'alice', '1'))).toEqual({ status: 'unavailable' })
     const settlement = wallet.store.commit(settle(0, 'carol'))

@@ -145,7 +145,7 @@ describe.skipIf(noServer !== null)(`errors of the server by their causes${reason
       DO GET_LOCK('hold', 600)`)
     const commit = wallet.store.commit(placeBet())
     const ended = expect(commit).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
-    await until(async () => (await wallet.running()).length > 0)
+    await until(async () => (await wallet.waiting()).length > 0)
     await server.shutDown()
     await ended
     expect(await wallet.store.commit(placeBet())).toEqual({ status: 'unavailable' })

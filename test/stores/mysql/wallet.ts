@@ -34,8 +34,11 @@ export interface Wallet {
   balanceOf(playerId: string): Promise<string>
   /** Another session, on its own connection. */
   otherSession(): Promise<PoolConnection>
-  /** The numbers of the store's connections that run something now. */
-  running(): Promise<number[]>
+  /**
+   * The numbers of the store's connections that wait for `GET_LOCK` now. One that merely runs may still load the
+   * trigger that takes the lock: MariaDB keeps a trigger whose loading was killed as one that cannot be parsed.
+   */
+  waiting(): Promise<number[]>
   close(): Promise<void>
 }
 
@@ -100,9 +103,9 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
       sessions.push(session)
       return session
     },
-    running: async () =>
+    waiting: async () =>
       (
-        (await rows(`SELECT ID FROM ${processList} WHERE COMMAND <> 'Sleep' AND ID IN (?)`, [
+        (await rows(`SELECT ID FROM ${processList} WHERE STATE = 'User lock' AND ID IN (?)`, [
           [0, ...connections],
         ])) as [number][]
       ).map(([number]) => number),
