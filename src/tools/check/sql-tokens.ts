@@ -22,3 +22,34 @@ export function tokensOf(statement: string): Token[] {
   }
   return tokens
 }
+
+/** Whether a token is one of these words of SQL, or symbols. A quoted name is none. */
+export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
+  token !== undefined && (token.kind === 'word' || token.kind === 'symbol') && words.includes(token.text)
+
+/** Whether a token is this name, with or without quotes. */
+export const isName = (token: Token | undefined, name: string): boolean =>
+  token !== undefined && (token.kind === 'word' || token.kind === 'name') && token.text === name
+
+/** Where one of the words stands outside of parentheses and CASE, or one that was open before closes. */
+export function endOf(tokens: readonly Token[], ends: readonly string[]): number {
+  let depth = 0
+  for (const [at, token] of tokens.entries()) {
+    if (isWord(token, '(', 'case')) depth += 1
+    if (isWord(token, ')', 'end')) depth -= 1
+    if (depth < 0 || (depth === 0 && isWord(token, ...ends))) return at
+  }
+  return tokens.length
+}
+
+/** Divides at a symbol outside of parentheses. */
+export function divided(tokens: readonly Token[], symbol: string): (readonly Token[])[] {
+  const parts: (readonly Token[])[] = []
+  let rest = tokens
+  while (rest.length > 0) {
+    const at = endOf(rest, [symbol])
+    parts.push(rest.slice(0, at))
+    rest = rest.slice(at + 1)
+  }
+  return parts
+}
