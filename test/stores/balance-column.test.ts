@@ -1,9 +1,7 @@
 /** What the balance column can hold is known at start: a debit beyond is refused, without an error of the server. */
-import { existsSync } from 'node:fs'
 import mysql from 'mysql2/promise'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { CommitResult, WalletChanges, WalletStore } from '../../src/store.js'
-import { linksOf, readPage } from '../docs/pages.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
@@ -106,11 +104,4 @@ describe.skipIf(noMariadb !== null)(`on MariaDB${reason}`, () => {
       await pool.end()
     }
   })
-})
-
-it('every test that docs/errors.md names exists', () => {
-  const tests = linksOf(readPage('docs/errors.md')).filter(target => target.includes('/test/'))
-  expect(tests.length).toBeGreaterThan(8)
-  for (const target of tests)
-    expect(existsSync(new URL(`../../docs/${target}`, import.meta.url)), target).toBe(true)
 })
