@@ -1,5 +1,5 @@
 /** Writes files: all of them, or none. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { WrittenFile } from './migration-files.js'
 
@@ -9,16 +9,22 @@ export const existing = (folder: string, paths: readonly string[]): string[] =>
 
 /** @throws if a file exists or cannot be written. What was written until then is removed. */
 export function writeFiles(folder: string, files: readonly WrittenFile[]): void {
-  const written: string[] = []
+  const created: string[] = []
   try {
     for (const { path, text } of files) {
       const file = join(folder, path)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, text, { flag: 'wx' })
-      written.push(file)
+      const handle = openSync(file, 'wx')
+      // Before it is written: on a full disk a part of it would stay.
+      created.push(file)
+      try {
+        writeFileSync(handle, text)
+      } finally {
+        closeSync(handle)
+      }
     }
   } catch (error) {
-    for (const file of written) rmSync(file)
+    for (const file of created) rmSync(file)
     throw error
   }
 }
