@@ -301,7 +301,7 @@ function nextSteps(
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
     [run, "creates the library's tables"],
     [at('kit.ts'), 'drops and fills the schema bet_wallet_kit: on a copy of your database'],
-    [at('server.ts'), 'serves the calls; the password is in BET_WALLET_PASSWORD'],
+    [at('server.ts'), 'serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1'],
   ]
   return [
     ...paths.map(path => `Written: ${path}`),

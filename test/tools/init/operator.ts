@@ -47,11 +47,11 @@ export async function runProgram(folder: string, file: string, url: string): Pro
   return printed
 }
 
-function start(folder: string, file: string, url: string): ChildProcess {
+function start(folder: string, file: string, url: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !/^NODE_OPTIONS$|^VITEST/.test(name))
   return spawn(process.execPath, ['--import', 'tsx', file], {
     cwd: folder,
-    env: { ...Object.fromEntries(inherited), DATABASE_URL: url, BET_WALLET_PASSWORD: password },
+    env: { ...Object.fromEntries(inherited), DATABASE_URL: url, BET_WALLET_PASSWORD: password, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
@@ -94,7 +94,7 @@ export async function passAudit(folder: string, url: string, { players }: Pam): 
   const file = join(folder, 'server.ts')
   const port = await freePort()
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('3000', String(port)))
-  const server = start(folder, 'server.ts', url)
+  const server = start(folder, 'server.ts', url, { AUDIT: '1' })
   const ended = once(server, 'close')
   try {
     await listening(server)
