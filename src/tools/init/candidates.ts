@@ -5,7 +5,7 @@ export interface Candidate {
   column: Column
   /** Why it can be the one. */
   reason: string
-  /** `false`: it is offered, but alone it is no reason to ask. */
+  /** `false`: it is offered, but never taken without asking; beside a likely one it is no reason to ask. */
   likely: boolean
 }
 
@@ -169,10 +169,13 @@ export function balanceTypeOf(engine: Engine, { type }: Column): BalanceType | n
 
 /** Why this column cannot hold a balance; `null`: it can. */
 export function balanceProblem(engine: Engine, column: Column): string | null {
-  const { type, declared, precision, scale } = column
+  const { name, type, declared, precision, scale } = column
   if (roundingTypes.includes(type)) return `${declared} rounds: use decimal(18,2)`
   const balanceType = balanceTypeOf(engine, column)
   if (balanceType === null) return `${declared} is no amount`
+  // Read as whole units, 5.00 would debit 5 cents.
+  if (balanceType !== 'minor-units' && saysMinorUnits(name))
+    return `${declared} is read as whole units, but the name says minor units: make it a bigint; if it holds whole units, offer it under another name in a view`
   if (!column.updatable) return 'it is computed, or cannot be updated'
   if (declared.includes('zerofill')) return 'ZEROFILL adds zeros to its text'
   if (smallTypes.includes(type)) return `${declared} is too small for money`
@@ -190,10 +193,10 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
     const isBalance = has(column.name, balanceWords)
     if (!isBalance && !(isPlayers && has(column.name, moneyWords))) return null
     if (column.name.toLowerCase().endsWith('_id') || ['boolean', 'bool'].includes(column.type)) return null
-    const problem = balanceProblem(engine, column)
     const isOther = has(column.name, otherMoney)
-    if (problem !== null) return isOther ? null : { problem }
     if ((isOther || !isBalance) && balanceTypeOf(engine, column) === 'text') return null
+    const problem = balanceProblem(engine, column)
+    if (problem !== null) return isOther ? null : { problem }
     return {
       reason: `${column.declared}${isOther ? ', by its name not the money of all bets' : ''}`,
       likely: !isOther,
@@ -204,6 +207,7 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
 // The currency
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))
+const otherCurrencies = new Set(['preferred', 'display', 'base'])
 
 export function currencyProblem(engine: Engine, { type, declared }: Column): string | null {
   const texts =
@@ -218,7 +222,11 @@ export function currencyCandidates(engine: Engine, table: Table): Candidates {
     if (!has(column.name, currencyWords)) return null
     const problem = currencyProblem(engine, column)
     if (problem !== null) return { problem }
-    return { reason: column.declared, likely: !has(column.name, new Set(['preferred', 'display', 'base'])) }
+    const isOther = has(column.name, otherCurrencies)
+    return {
+      reason: `${column.declared}${isOther ? ', by its name not the currency of the balance' : ''}`,
+      likely: !isOther,
+    }
   })
 }
 

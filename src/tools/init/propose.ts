@@ -244,14 +244,13 @@ function chosenColumn(
   isUnsure = false,
 ): Decision<Column> {
   const { candidates, rejected } = found
-  const likely = candidates.filter(each => each.likely)
-  const [one, ...more] = likely.length > 0 ? likely : candidates
+  const [one, ...more] = candidates.filter(each => each.likely)
   const why = rejected.map(({ column, reason }) => `${column.name} (${reason})`)
-  if (one === undefined)
+  if (candidates.length === 0)
     throw new Impossible(
       `No column can be the ${option === 'id' ? 'playerId' : 'balance'}${why.length === 0 ? '' : `: ${listed(why)}`}. Name it: --${option}`,
     )
-  if (more.length > 0 || isUnsure) {
+  if (one === undefined || more.length > 0 || isUnsure) {
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
     return { question: question(option, text, choices) }
   }
@@ -280,8 +279,7 @@ function chosenCurrency(
   id: Column | null,
 ): Decision<Currency> {
   const { candidates, rejected } = currencyCandidates(engine, table)
-  const likely = candidates.filter(each => each.likely)
-  const [one, ...more] = likely.length > 0 ? likely : candidates
+  const [one, ...more] = candidates.filter(each => each.likely)
   if (answer === undefined) {
     if (one !== undefined && more.length === 0)
       return withColumn(table, id, one.column, `${one.reason}, by its name`)
@@ -291,7 +289,7 @@ function chosenCurrency(
     return { question: { ...question('currency', text, choices), free: true } }
   }
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
-    const column = one?.column ?? null
+    const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
     const reason =
       column === null ? 'as you say: of all players' : `as you say: the rows of ${column.name} ${answer}`
     return { value: { currency: column, onlyCurrency: answer }, reason }
@@ -302,9 +300,13 @@ function chosenCurrency(
   return withColumn(table, id, column, `as you say; ${column.declared}`)
 }
 
+/** Whether a player has a row for each value of the column. */
+const isRowKey = (table: Table, id: Column | null, column: Column): boolean =>
+  id !== null && !isUniqueAlone(table, id) && isUniqueWith(table, id, column)
+
 function withColumn(table: Table, id: Column | null, column: Column, reason: string): Decision<Currency> {
-  if (id !== null && !isUniqueAlone(table, id) && isUniqueWith(table, id, column)) {
-    const text = `A player has a row per currency (${id.name}, ${column.name}): the rows of which currency, EUR say?`
+  if (isRowKey(table, id, column)) {
+    const text = `A player has a row per currency (${id?.name}, ${column.name}): the rows of which currency, EUR say?`
     return { question: { ...question('currency', text, []), free: true } }
   }
   return { value: { currency: column, onlyCurrency: null }, reason }

@@ -1,4 +1,5 @@
 /** What `bet-wallet init` writes, as text. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -151,6 +152,16 @@ describe('given a framework', () => {
     expect(onFastify).toMatch(/class AppModule \{\} \/\/ yours[\s\S]*new FastifyAdapter\(\)/)
   })
 
+  test.each<Framework>(['express', 'node', 'fastify', 'koa', 'hono', 'nestjs'])(
+    '%s, then the path that credits bets is there only with AUDIT=1',
+    framework => {
+      const routes = written({ framework })
+        .texts['server.ts']?.split('\n')
+        .filter(line => line.includes('/settlement'))
+      expect(routes).toEqual([expect.stringContaining("process.env.AUDIT === '1' ? { '/settlement': ")])
+    },
+  )
+
   test('and CommonJS, then what awaits is in a function', () => {
     const { texts } = written({ isModule: false })
     expect(texts['store.ts']).toContain("import pg = require('pg')")
@@ -214,5 +225,20 @@ describe('writing', () => {
     expect(() => writeFiles(folder, files)).toThrow(/EEXIST/)
     expect(existsSync(join(folder, 'a/store.ts'))).toBe(false)
     expect(readFileSync(join(folder, 'kit.ts'), 'utf8')).toBe('mine')
+  })
+
+  // A limit of the size of files stands for a full disk: the write fails midway.
+  test('given a file that cannot be written whole, then nothing of it is left', () => {
+    const module = new URL('../../../src/tools/init/files.ts', import.meta.url)
+    const program = `import { writeFiles } from ${JSON.stringify(module.href)}
+      const files = [{ path: 'small.ts', text: '1' }, { path: 'large.ts', text: 'x'.repeat(100_000) }]
+      try { writeFiles(${JSON.stringify(folder)}, files) } catch ({ code }) { console.log(code) }`
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      ['-c', `ulimit -f 1; exec "$0" --import tsx --input-type=module -e "$1"`, process.execPath, program],
+      { encoding: 'utf8', env: { ...process.env, TSX_DISABLE_CACHE: '1' } },
+    )
+    expect([stdout, stderr]).toEqual(['EFBIG\n', ''])
+    expect(existing(folder, ['small.ts', 'large.ts'])).toEqual([])
   })
 })

@@ -54,6 +54,17 @@ describe('given one table of players', () => {
     expect(each).toMatchObject({ minorUnits: { EUR: 2, JPY: 0 } })
   })
 
+  test.each([
+    ['balance_cents', 'numeric'],
+    ['balance_cents', 'numeric(20,2)'],
+    ['balance_minor', 'text'],
+  ])('with a balance %s %s, then it is refused: a stake of 5.00 would debit 5 cents', (name, type) => {
+    const decimals = inPostgres(accounts(['account_no text', 'currency text', `${name} ${type}`]))
+    const why = `${type} is read as whole units, but the name says minor units: make it a bigint; if it holds whole units, offer it under another name in a view`
+    expect(proposed(decimals)).toContain(`Not usable: pam.accounts.${name} (${why})`)
+    expect(proposed(decimals, { players: 'pam.accounts', balance: name })).toBe(`--balance: ${name}: ${why}`)
+  })
+
   test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'eur=2'])(
     'with the answer %j for its unit, then it is a problem',
     units => {
@@ -187,6 +198,33 @@ describe('given several candidates', () => {
   test('for the currency, then they are asked', () => {
     const schema = inPostgres(accounts([...plain, 'wallet_currency text']))
     expect(proposed(schema)).toEqual([['currency', 'currency', 'wallet_currency']])
+  })
+
+  test('of which none is likely, then one alone is not taken without asking', () => {
+    const display = inPostgres(
+      accounts(['account_no text', 'display_currency char(3)', 'balance numeric(18,2)']),
+    )
+    expect(proposed(display)).toEqual([['currency', 'display_currency']])
+    expect(JSON.stringify(propose(display, {}))).toContain(
+      'char(3), by its name not the currency of the balance',
+    )
+    expect(proposed(display, { currency: 'display_currency' })).toMatchObject({
+      currency: 'display_currency',
+    })
+    const bonus = inPostgres(accounts(['account_no text', 'currency text', 'bonus_balance numeric(18,2)']))
+    expect(proposed(bonus, { players: 'pam.accounts' })).toEqual([['balance', 'bonus_balance']])
+    const login = inPostgres(accounts(['username text', ...plain.slice(1)], ['username']))
+    expect(proposed(login)).toEqual([['id', 'username']])
+  })
+
+  test('of which none is likely, then the code of all players filters rows only by a column of the key', () => {
+    const viewOf = (keys: readonly string[]) => {
+      const columns = ['account_no text', 'base_currency char(3)', 'balance numeric(18,2)']
+      const proposal = propose(inPostgres(accounts(columns, [...keys])), { currency: 'EUR' })
+      return proposal.status === 'ready' ? viewStatement(proposal.mapping) : proposal
+    }
+    expect(viewOf(['account_no'])).toMatch(/'EUR'::text AS currency, balance FROM pam\.accounts$/)
+    expect(viewOf(['account_no base_currency'])).toMatch(/WHERE base_currency = 'EUR'$/)
   })
 
   test('then all questions of a table come at once', () => {
