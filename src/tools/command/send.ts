@@ -51,7 +51,7 @@ const operations: readonly Operation[] = ['placebet', 'rollbackbet', 'unsettleme
 const exitCodes: Record<Explanation['result'], number> = { accepted: 0, refused: 1, unknown: 2 }
 
 /** Where `bet-wallet try` listens, and its first player. */
-const tried = { baseUrl: 'http://127.0.0.1:3000/wallet', player: 'anna', currency: 'EUR' }
+const defaultWallet = { baseUrl: 'http://127.0.0.1:3000/wallet', player: 'anna', currency: 'EUR' }
 
 export async function send(words: string[]): Promise<number> {
   const { values, positionals } = parseWords(words, sendArguments)
@@ -65,7 +65,7 @@ export async function send(words: string[]): Promise<number> {
     throw new UsageError(`Name one call: bet-wallet send ${operations.join(' | ')}, and maybe a base URL`)
   const settings = targetSettingsOf(
     {
-      baseUrl: baseUrl ?? tried.baseUrl,
+      baseUrl: baseUrl ?? defaultWallet.baseUrl,
       ...authenticationOf(values),
       ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
       settle: { url: values['settle-url'] ?? '/settlement' },
@@ -77,12 +77,12 @@ export async function send(words: string[]): Promise<number> {
   const isNew = values.transaction === undefined
   const sent = await exchange(operation, settings, body, isNew)
   if (values.json) printJson({ operation, ...sent, request: write(body) })
-  else console.log(textOf(operation, baseUrl, body, sent))
+  else console.log(textOf(body, sent, sameCall(operation, baseUrl, body, values['settle-url'])))
   return exitCodes[sent.explanation.result]
 }
 
-function fieldsOf(operation: Operation, values: Values, isTried: boolean): CallFields {
-  const { player, currency } = isTried ? { ...tried, ...values } : values
+function fieldsOf(operation: Operation, values: Values, isDefault: boolean): CallFields {
+  const { player, currency } = isDefault ? { ...defaultWallet, ...values } : values
   if (operation !== 'placebet' && values.bet === undefined)
     throw new UsageError(`${operation} needs --bet: the betId of its placebet`)
   const hasCurrency = operation === 'placebet' || operation === 'settlement'
@@ -174,7 +174,7 @@ const problemOf = (error: unknown): string => {
   return message || errors?.[0]?.message || String(code)
 }
 
-function textOf(operation: Operation, baseUrl: string | undefined, body: CallBody, sent: Sent): string {
+function textOf(body: CallBody, sent: Sent, again: string): string {
   const { url, status, answer, explanation } = sent
   const { rule, retry, advice } = forTerminal(explanation)
   return [
@@ -186,7 +186,7 @@ function textOf(operation: Operation, baseUrl: string | undefined, body: CallBod
     `The platform: ${retry}`,
     advice,
     '',
-    `The same call again: npx bet-wallet send ${[operation, ...(baseUrl === undefined ? [] : [quoted(baseUrl)]), ...sameFields(body)].join(' ')}`,
+    `The same call again: ${again}`,
   ].join('\n')
 }
 
@@ -203,9 +203,21 @@ const optionOfField: Readonly<Record<string, keyof typeof fieldOptions>> = {
   betType: 'bet-type',
 }
 
-/** A retry has the same body; the credentials are not repeated here. */
-const sameFields = (body: CallBody): string[] =>
-  Object.entries(body).flatMap(([field, value]) => {
+/** A retry has the same body and address; the credentials are not repeated here. */
+function sameCall(
+  operation: Operation,
+  baseUrl: string | undefined,
+  body: CallBody,
+  settleUrl: string | undefined,
+): string {
+  const fields = Object.entries(body).flatMap(([field, value]) => {
     const text = typeof value === 'string' ? value : write(value)
     return [`--${optionOfField[field]}`, /^[\w./:@-]+$/.test(text) ? text : quoted(text)]
   })
+  return [
+    ...['npx bet-wallet send', operation],
+    ...(baseUrl === undefined ? [] : [quoted(baseUrl)]),
+    ...fields,
+    ...(settleUrl === undefined ? [] : ['--settle-url', quoted(settleUrl)]),
+  ].join(' ')
+}

@@ -2,6 +2,7 @@
 import type { OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
 import { readObject } from '../platform/json.js'
+import { type Fault, readingOf } from '../simulator/reading.js'
 import { ruleSentence } from '../try/reasons.js'
 
 export interface Explanation {
@@ -90,20 +91,15 @@ export function explainAnswer(
     return typeof value === 'string' ? value : null
   }
   const errorCode = fieldOf('errorCode')
-  if (status >= 200 && status < 300) return explainSuccess(operation, body?.has('balance') === true, isNew)
-  if (status >= 500) return explainFault(operation, errorCode)
+  // The answer to a settlement is the operator's own.
+  const reading = readingOf({ status, body: text }, operation !== 'settlement')
+  if (reading.kind === 'success') return explainSuccess(operation, isNew)
+  if (reading.kind === 'fault') return explainFault(operation, reading)
   const known = errorCode === null ? undefined : reasonOf(errorCode, fieldOf('description') ?? '')
   if (known !== undefined)
     return { result: 'refused', rule: ruleSentence(operation, known), retry: never, advice: adviceFor(known) }
   const [rule, advice] = statuses[status] ?? []
   if (rule !== undefined && advice !== undefined) return { result: 'refused', rule, retry: never, advice }
-  if (status < 400)
-    return {
-      result: 'refused',
-      rule: 'A redirection is no answer of a wallet; it is not followed.',
-      retry: never,
-      advice: 'Check the base URL: http or https, and a slash.',
-    }
   return {
     result: 'refused',
     rule:
@@ -123,14 +119,7 @@ function reasonOf(errorCode: string, description: string): OutcomeReason | undef
   return candidates?.find(([pattern]) => pattern.test(description))?.[1]
 }
 
-function explainSuccess(operation: Operation, hasBalance: boolean, isNew: boolean): Explanation {
-  if (!hasBalance)
-    return {
-      result: 'refused',
-      rule: 'The status is a success, but the answer has no balance: it is not the answer of a wallet.',
-      retry: never,
-      advice: 'Look what answers at this address. The interface needs balance and currency as JSON.',
-    }
+function explainSuccess(operation: Operation, isNew: boolean): Explanation {
   const replay = isNew ? '' : ` Or: ${ruleSentence(operation, 'REPLAYED')}`
   const unknownBet = operation === 'rollbackbet' ? ` Or: ${ruleSentence(operation, 'TOMBSTONE_CREATED')}` : ''
   return {
@@ -141,20 +130,31 @@ function explainSuccess(operation: Operation, hasBalance: boolean, isNew: boolea
   }
 }
 
-function explainFault(operation: Operation, errorCode: string | null): Explanation {
-  if (errorCode === 'SETTLEMENT_NOT_FOUND')
-    return {
-      result: 'unknown',
-      rule: ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'),
-      retry: again,
-      advice: 'Send the settlement of this bet first.',
-    }
-  return {
-    result: 'unknown',
-    rule: ruleSentence(operation, 'FAULT'),
-    retry: again,
-    advice: 'The log of the wallet has the cause. Send the same ids again.',
-  }
+function explainFault(operation: Operation, { status, errorCode, problem }: Fault): Explanation {
+  const unknown = (rule: string, advice: string): Explanation => ({
+    ...{ result: 'unknown', rule, retry: again, advice },
+  })
+  if (problem !== null)
+    return unknown(
+      `The status is a success, but ${problem}: the call may be recorded or not.`,
+      'Look what answers at this address. The interface needs balance and currency as JSON.',
+    )
+  if (status < 400)
+    return unknown(
+      'A redirection is no answer of a wallet; it is not followed.',
+      'Check the base URL: http or https, and a slash.',
+    )
+  if (status < 500)
+    return unknown(
+      `The status ${status} is no refusal: it asks for the same call later.`,
+      'Check the time limits and rate limits of the wallet, and of what is in front of it.',
+    )
+  return errorCode === 'SETTLEMENT_NOT_FOUND'
+    ? unknown(ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'), 'Send the settlement of this bet first.')
+    : unknown(
+        ruleSentence(operation, 'FAULT'),
+        'The log of the wallet has the cause. Send the same ids again.',
+      )
 }
 
 function adviceFor(reason: OutcomeReason): string {

@@ -254,14 +254,20 @@ describe('other servers', () => {
     serve((_, response) => response.writeHead(status, { location: '/elsewhere' }).end(body))
   const words = ['placebet', '--player', 'anna', '--currency', 'EUR']
   test.each([
-    [200, '<html>', 1, 'the answer has no balance'],
-    [302, '', 1, 'A redirection is no answer of a wallet'],
+    [200, '<html>', 2, 'a success, but the body is not a JSON object: the call may be recorded or not'],
+    [200, '{"currency":"EUR"}', 2, 'a success, but balance is not a decimal'],
+    [200, '{"balance":"1.00"}', 2, 'a success, but currency is missing'],
+    [302, '', 2, 'A redirection is no answer of a wallet'],
+    [408, '{"errorCode":"INVALID_REQUEST"}', 2, 'The status 408 is no refusal'],
+    [425, '', 2, 'The status 425 is no refusal'],
+    [429, 'Too Many Requests', 2, 'The status 429 is no refusal'],
     [400, '{"errorCode":"STAKE_LIMIT","description":"amount: too high"}', 1, 'The code is STAKE_LIMIT.'],
     [400, 'Bad Request', 1, 'A refusal without an errorCode'],
     [502, 'Bad Gateway', 2, 'No decision: the platform may send the same call again'],
   ])('%s %s', async (status, body, code, sentence) => {
     const ran = await run(words, await answering(status, body))
     expect([ran.code, ran.out]).toEqual([code, expect.stringContaining(sentence)])
+    expect(ran.out.includes('The platform: It sends the same call again')).toBe(code === 2)
   })
 
   test('no answer: nobody listens, or it takes too long', async () => {
@@ -279,7 +285,7 @@ describe('other servers', () => {
     const headers: unknown[] = []
     const elsewhere = await serve((request, response) => {
       headers.push(request.headers.authorization)
-      response.end('{"balance":1}')
+      response.end()
     })
     const { url } = await serveWallet()
     const settle = [
@@ -293,8 +299,14 @@ describe('other servers', () => {
       '--settle-url',
       elsewhere,
     ]
-    expect((await run(settle, url)).code).toBe(0)
+    const { code, out } = await run(settle, url)
+    expect(code).toBe(0)
     expect(headers).toEqual([undefined])
+    // The same call again goes to the same place.
+    const [, line = ''] = /npx bet-wallet (send .*)$/m.exec(out) ?? []
+    const again = line.split(' ').map(word => word.replace(/^'|'$/g, ''))
+    expect((await runCommand([...again, '--user', 'platform'], { environment })).code).toBe(0)
+    expect(headers).toEqual([undefined, undefined])
   })
 })
 
