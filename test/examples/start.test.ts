@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -323,7 +323,9 @@ describe('given npm start', () => {
     expect(second.printed.error).toContain(
       `${folder} is in use by process ${first.child.pid}: stop it, or use another folder.`,
     )
-    expect(readdirSync(join(folder, 'processes'))).toEqual([String(first.child.pid)])
+    expect(readdirSync(join(folder, 'processes'))).toEqual([
+      `${first.child.pid}@${encodeURIComponent(hostname())}`,
+    ])
     expect((await runAll(first)).answers).toEqual(fresh)
   })
 

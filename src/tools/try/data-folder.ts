@@ -6,6 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -23,13 +24,12 @@ export interface DataFolder<D> {
   close(): Promise<void>
 }
 
-/** Another process has the folder open. */
+/** Another process of this host has the folder open. */
 class FolderInUse extends Error {
   /** Where that process answers queries; `null`: not yet. */
   readonly reader: Reader | null
 
-  constructor(folder: string, pid: string) {
-    const file = join(folder, 'processes', pid)
+  constructor(folder: string, pid: string, file: string) {
     super(
       `${folder} is in use by process ${pid}: stop it, or use another folder. ` +
         `(If that is another program by now, remove ${file})`,
@@ -54,7 +54,8 @@ interface Reader {
  *
  * @param create `dataDir => PGlite.create({ dataDir })`
  * @param onCreate is called before a new database is made, which takes seconds
- * @throws {Error} if another process has the folder open, or the folder cannot be written (with its `code`)
+ * @throws {Error} if another process has the folder open, also one of another host, or the folder cannot be
+ * written (with its `code`)
  */
 export async function openDataFolder<D extends EmbeddedDatabase>(
   folder: string,
@@ -65,31 +66,41 @@ export async function openDataFolder<D extends EmbeddedDatabase>(
   const lock = lockOf(folder)
   const dataDir = dataDirOf(folder)
   const complete = join(folder, 'complete')
+  let database: D | undefined
+  let server: Server | undefined
   try {
     if (!existsSync(complete)) {
       onCreate()
       // The remains of a start that was killed.
       rmSync(dataDir, { recursive: true, force: true })
     }
-    const database = await create(dataDir)
+    database = await create(dataDir)
     writeFileSync(complete, '')
-    const server = await serveQueries(database, lock)
-    return {
-      database,
-      async close() {
-        // Before the server: whoever asks it in vain must wait, and not ask again.
-        writeFileSync(lock, '')
-        server.close()
-        server.closeAllConnections()
-        await database.close()
-        rmSync(lock, { force: true })
-      },
-    }
+    const token = randomBytes(32).toString('hex')
+    server = await serveQueries(database, token)
+    const reader: Reader = { port: (server.address() as AddressInfo).port, token }
+    writeFileSync(lock, JSON.stringify(reader), { mode: 0o600 })
+    return opened(database, server, lock)
   } catch (error) {
+    server?.close()
+    // The first error is the cause.
+    await database?.close().catch(() => {})
     rmSync(lock, { force: true })
     throw error
   }
 }
+
+const opened = <D extends EmbeddedDatabase>(database: D, server: Server, lock: string): DataFolder<D> => ({
+  database,
+  async close() {
+    // Before the server: a process that then gets no answer must wait, and not ask again.
+    writeFileSync(lock, '')
+    server.close()
+    server.closeAllConnections()
+    await database.close()
+    rmSync(lock, { force: true })
+  },
+})
 
 /** For another process that opens or closes the folder just now. */
 const waitMsMax = 10_000
@@ -109,19 +120,27 @@ export async function readDataFolder<D extends EmbeddedDatabase>(
   create: (dataDir: string) => Promise<D>,
 ): Promise<Reading> {
   if (!existsSync(join(folder, 'complete'))) throw new Error(`${folder} has no complete database`)
-  let opened = await openToRead(folder, create)
+  let opening = openToRead(folder, create)
+  await opening
   return {
     async query(text, values) {
       for (const end = Date.now() + waitMsMax; ; ) {
+        const asked = opening
         try {
-          return await opened.query(text, values)
+          return await (await asked).query(text, values)
         } catch (error) {
           if (!(error instanceof ReaderGone) || Date.now() > end) throw error
-          opened = await openToRead(folder, create)
+          // Once for all queries that run: this process must not open the files twice.
+          if (opening === asked) opening = openToRead(folder, create)
         }
       }
     },
-    close: () => opened.close(),
+    // If it could not be opened again, the queries have failed with the error.
+    close: () =>
+      opening.then(
+        ({ close }) => close(),
+        () => {},
+      ),
   }
 }
 
@@ -159,23 +178,37 @@ const dataDirOf = (folder: string) => join(folder, 'pglite')
 
 /**
  * Two processes would corrupt the files of a PGlite, and PGlite does not detect it. Each process writes a
- * file named after its process id, then looks for other files. When two start at the same moment, both give
- * up. Files of dead processes are removed.
+ * file named after its process id and host, then looks for other files. When two start at the same moment,
+ * both give up. Files of dead processes are removed; whether one of another host is dead is unknown.
  *
  * @returns its file
  */
 function lockOf(folder: string): string {
   const locks = join(folder, 'processes')
   mkdirSync(locks, { recursive: true })
-  const own = join(locks, String(process.pid))
-  writeFileSync(own, '', { mode: 0o600 })
-  for (const name of readdirSync(locks)) {
-    if (name === String(process.pid)) continue
-    if (isRunning(Number(name))) {
-      rmSync(own, { force: true })
-      throw new FolderInUse(folder, name)
+  // A name that is a file name everywhere.
+  const here = encodeURIComponent(hostname())
+  const ownName = `${process.pid}@${here}`
+  const own = join(locks, ownName)
+  // Of an earlier process with this id: it keeps its mode, and others might read the token.
+  rmSync(own, { force: true })
+  writeFileSync(own, '', { flag: 'wx', mode: 0o600 })
+  try {
+    for (const name of readdirSync(locks)) {
+      if (name === ownName) continue
+      const file = join(locks, name)
+      const [pid = '', host] = name.split('@')
+      if (host !== here)
+        throw new Error(
+          `${folder} is in use by process ${pid} of the host ${host}: stop it, or use another folder. ` +
+            `(If it has ended, remove ${file})`,
+        )
+      if (isRunning(Number(pid))) throw new FolderInUse(folder, pid, file)
+      rmSync(file, { force: true })
     }
-    rmSync(join(locks, name), { force: true })
+  } catch (error) {
+    rmSync(own, { force: true })
+    throw error
   }
   return own
 }
@@ -199,31 +232,32 @@ function readerIn(lock: string): Reader | null {
 }
 
 /** Answers queries in read-only database transactions, to processes that know the token. */
-async function serveQueries(database: EmbeddedDatabase, lock: string): Promise<Server> {
-  const token = randomBytes(32).toString('hex')
+async function serveQueries(database: EmbeddedDatabase, token: string): Promise<Server> {
   const server = createServer(async (request, response) => {
     const { status, answer } = await answerTo(request, token, database)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    response.writeHead(status, { 'content-type': 'application/json' }).end(answer)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve)
   })
   // It alone must not keep the process.
   server.unref()
-  const reader: Reader = { port: (server.address() as AddressInfo).port, token }
-  writeFileSync(lock, JSON.stringify(reader))
   return server
 }
+
+/** A bigint as text: JSON has none. */
+const jsonOf = (value: unknown) =>
+  JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item))
 
 async function answerTo(
   request: IncomingMessage,
   token: string,
   database: EmbeddedDatabase,
-): Promise<{ status: number; answer: unknown }> {
+): Promise<{ status: number; answer: string }> {
   const sent = Buffer.from(String(request.headers.authorization))
   const expected = Buffer.from(`Bearer ${token}`)
   if (sent.length !== expected.length || !timingSafeEqual(sent, expected))
-    return { status: 401, answer: { message: 'The token is wrong' } }
+    return { status: 401, answer: jsonOf({ message: 'The token is wrong' }) }
   try {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -232,10 +266,10 @@ async function answerTo(
       await connection.query('SET TRANSACTION READ ONLY')
       return await connection.query(text, values)
     })
-    return { status: 200, answer: { rows: result?.rows ?? [] } }
+    return { status: 200, answer: jsonOf({ rows: result?.rows ?? [] }) }
   } catch (error) {
     const { message, code } = error as Error & { code?: string }
-    return { status: 400, answer: { message, code } }
+    return { status: 400, answer: jsonOf({ message, code }) }
   }
 }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -87,7 +87,12 @@ describe('while the wallet runs', () => {
   })
 
   test('only who can read the folder may ask the wallet, and may only read', async () => {
-    const lock = join(data, 'bet_wallet_express', 'processes', String(wallet.pid))
+    const lock = join(
+      data,
+      'bet_wallet_express',
+      'processes',
+      `${wallet.pid}@${encodeURIComponent(hostname())}`,
+    )
     const { port, token } = JSON.parse(readFileSync(lock, 'utf8'))
     expect(statSync(lock).mode & 0o077).toBe(0)
     const ask = (authorization: string, text: string) =>
