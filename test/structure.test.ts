@@ -36,7 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
   'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
   'tools/check': ['stores'],
-  'tools/send': ['tools/platform', 'tools/try'],
+  'tools/send': ['tools/platform', 'tools/simulator', 'tools/try'],
   'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html'],
   'tools/init': ['stores'],
   'tools/command': [
