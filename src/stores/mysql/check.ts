@@ -17,6 +17,9 @@ import { procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
+/** In the message of `UNSUPPORTED_CLIENT` for two servers that would record the same call. */
+export const writableApart = 'are both writable, and are not members of one cluster'
+
 /**
  * Checks every server. One that is unavailable may come back later: it is a problem only if all of them are.
  *
@@ -42,7 +45,7 @@ export async function checkServers(
   if (other !== undefined)
     throw storeError(
       'UNSUPPORTED_CLIENT',
-      `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one cluster: a ` +
+      `Servers ${first.number} and ${other.number} of the list ${writableApart}: a ` +
         'call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
   return first.column

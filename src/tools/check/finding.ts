@@ -12,7 +12,10 @@ export type Subject =
 
 export interface Finding {
   subject: Subject
-  /** `unknown`: it could not be looked at, and should be. `skipped`: it was not; the text says why. */
+  /**
+   * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an option
+   * has accepted it.
+   */
   state: 'ok' | 'problem' | 'unknown' | 'skipped'
   text: string
   /** SQL or commands to paste, or the statements that were found. */
@@ -33,6 +36,8 @@ export interface CheckedServer {
   /** `PostgreSQL 18.4`; `null`: it did not answer. */
   version: string | null
   user: string | null
+  /** `null`: it did not answer. */
+  isWritable: boolean | null
   findings: readonly Finding[]
 }
 

@@ -1,26 +1,29 @@
 /** The check of a server of MySQL or MariaDB. */
 import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
-import { baseTablesOf } from '../../stores/mysql/base-tables.js'
+import { writableApart } from '../../stores/mysql/check.js'
 import { hasNumber, privilegeNumbers } from '../../stores/mysql/errors.js'
 import { createMysqlStore, type MysqlPool, type MysqlTables } from '../../stores/mysql/index.js'
 import { creditProcedureName } from '../../stores/mysql/sql/fragments.js'
 import { createIndex } from '../../stores/mysql/sql/lookups.js'
-import { literal } from '../../stores/mysql/sql/quoting.js'
+import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
 import { type CheckSettings, type Finding, finding } from './finding.js'
+import { columnsBehind } from './mysql-view.js'
 import { lookedAt, readyFindings } from './ready.js'
-import { statementsFinding } from './statements.js'
+import { notAllowed, statementsFinding, switchedOff } from './statements.js'
+import type { BalanceColumnName } from './write-back.js'
 
 /** Rows as lists of values. */
 type Ask = (text: string, values?: unknown[]) => Promise<readonly (readonly (string | number | null)[])[]>
 
 /**
- * All but the connection. Never rejects: what cannot be looked at is a finding.
+ * All but the connection. What cannot be looked at is a finding.
  *
  * @param user `wallet@127.%`
+ * @throws {StoreError} `INVALID_OPTIONS`
  */
 export async function checkMysql(
   pool: MysqlPool,
@@ -40,7 +43,7 @@ export async function checkMysql(
     // Of a view, `ready` needs rights that are not among those of the store.
     ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
     ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
-    await lookedAt('statements', () => statementsIn(ask, tables, settings.locked)),
+    await lookedAt('statements', () => statementsIn(ask, tables, { user, locked: settings.locked })),
   ]
 }
 
@@ -54,7 +57,7 @@ export async function checkMysqlServers(
     return null
   } catch (error) {
     const { code, problem = '' } = error as { code?: string; problem?: string }
-    return code === 'UNSUPPORTED_CLIENT' && problem.includes('both writable')
+    return code === 'UNSUPPORTED_CLIENT' && problem.includes(writableApart)
       ? finding('server', 'problem', `${code}: ${problem}`)
       : null
   }
@@ -64,13 +67,11 @@ async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promis
   const missing: Right[] = []
   for (const right of rightsOf(tables, 'store')) if (!(await isHeld(ask, tables, right))) missing.push(right)
   if (missing.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
-  const at = user.lastIndexOf('@')
-  const grantee = `${literal(user.slice(0, at))}@${literal(user.slice(at + 1))}`
   return finding(
     'privileges',
     'problem',
     `${user} lacks rights. An administrator runs:`,
-    grantStatements(missing, grantee, { severalObjects: false }).map(line => `${line};`),
+    grantStatements(missing, granteeOf(user), { severalObjects: false }).map(line => `${line};`),
   )
 }
 
@@ -119,55 +120,64 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
   )
 }
 
-async function statementsIn(ask: Ask, { players }: Tables, locked: readonly string[]): Promise<Finding> {
-  const skipped = (reason: string) => finding('statements', 'skipped', `not looked at, because ${reason}`)
+async function statementsIn(
+  ask: Ask,
+  { players }: Tables,
+  { user, locked }: { user: string; locked: readonly string[] },
+): Promise<Finding> {
   const [[isOn] = []] = await ask('SELECT @@performance_schema')
   if (String(isOn) !== '1')
-    return skipped('performance_schema is OFF: it is a setting for the start of the server')
-  const digests = 'performance_schema.events_statements_summary_by_digest'
+    return switchedOff('performance_schema is OFF: it is a setting for the start of the server')
+  const [schema, table] = players.tableName
+  const columns = await columnsBehind(ask, { schema, table, column: players.columnNames.balance })
   try {
-    const [[consumer] = []] = await ask(
-      "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'",
-    )
-    if (consumer !== 'YES')
-      return skipped(
-        "the digests are off: UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'statements_digest'",
-      )
-    const tables = await baseTablesOf({ rows: ask }, players.tableName).catch(() => [])
-    const names = [players.tableName, ...tables.map(({ name }) => name)]
-    const columns = [...new Map(names.map(name => [name.join('.'), name])).values()].map(
-      ([schema, table]) => ({
-        ...{ schema, table, column: players.columnNames.balance },
-      }),
-    )
-    const [[since, all, forgotten] = []] = await ask(
-      `SELECT DATE_FORMAT(MIN(FIRST_SEEN), '%Y-%m-%d %H:%i'), COUNT(*), SUM(DIGEST IS NULL) FROM ${digests}`,
-    )
-    if (Number(all) === 0)
-      return skipped(
-        "no statement was recorded: performance_schema.setup_instruments may have 'statement/%' disabled",
-      )
-    const rows = await ask(
-      `SELECT SCHEMA_NAME, DIGEST_TEXT, COUNT_STAR FROM ${digests}
-        WHERE ${columns.map(() => 'LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0').join(' OR ')}`,
-      columns.map(({ table }) => table),
-    )
-    return statementsFinding(
-      rows.map(([schema, text, calls]) => ({
-        ...{ text: String(text), calls: Number(calls), user: null },
-        schemaDefault: schema == null ? null : String(schema),
-      })),
-      columns,
-      {
-        locked,
-        about: `recorded since ${since}${Number(forgotten) === 0 ? '' : ', and some were not (performance_schema_digests_size)'}`,
-        reason: null,
-      },
-    )
+    return await digestsFinding(ask, columns, locked)
   } catch (error) {
     if (!hasNumber(error, ...privilegeNumbers)) throw error
-    return skipped(
-      `this user may not read the statistics: GRANT SELECT ON performance_schema.* to it, or check again as a user that may`,
-    )
+    return notAllowed(`GRANT SELECT ON performance_schema.* TO ${granteeOf(user)}`)
   }
+}
+
+/** Rejects where this user may not read the statistics. */
+async function digestsFinding(
+  ask: Ask,
+  columns: readonly BalanceColumnName[],
+  locked: readonly string[],
+): Promise<Finding> {
+  const digests = 'performance_schema.events_statements_summary_by_digest'
+  const [[consumer] = []] = await ask(
+    "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'",
+  )
+  if (consumer !== 'YES')
+    return switchedOff(
+      "the digests are off: UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'statements_digest'",
+    )
+  const [[since, all, forgotten] = []] = await ask(
+    `SELECT DATE_FORMAT(MIN(FIRST_SEEN), '%Y-%m-%d %H:%i'), COUNT(*), SUM(DIGEST IS NULL) FROM ${digests}`,
+  )
+  if (Number(all) === 0)
+    return switchedOff(
+      "no statement was recorded: performance_schema.setup_instruments may have 'statement/%' disabled",
+    )
+  const rows = await ask(
+    `SELECT SCHEMA_NAME, DIGEST_TEXT, COUNT_STAR FROM ${digests}
+      WHERE ${columns.map(() => 'LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0').join(' OR ')}`,
+    columns.map(({ table }) => table),
+  )
+  return statementsFinding(
+    rows.map(([schema, text, calls]) => ({
+      ...{ text: String(text), calls: Number(calls), user: null },
+      schemaDefault: schema == null ? null : String(schema),
+    })),
+    columns,
+    {
+      locked,
+      about: [
+        `recorded since ${since}`,
+        ...(Number(forgotten) === 0 ? [] : ['some were not (performance_schema_digests_size)']),
+        'those inside procedures, functions and triggers are not',
+      ].join(', '),
+      grant: null,
+    },
+  )
 }

@@ -10,13 +10,17 @@ import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
 import { type CheckSettings, type Finding, finding } from './finding.js'
 import { lookedAt, readyFindings } from './ready.js'
-import { type Statement, statementsFinding } from './statements.js'
+import { type Statement, statementsFinding, switchedOff } from './statements.js'
 import type { BalanceColumnName } from './write-back.js'
 
 /** Rows as objects. */
 type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
-/** All but the connection. Never rejects: what cannot be looked at is a finding. */
+/**
+ * All but the connection. What cannot be looked at is a finding.
+ *
+ * @throws {StoreError} `INVALID_OPTIONS`
+ */
 export async function checkPostgres(
   client: PostgresClient,
   ask: Ask,
@@ -35,7 +39,7 @@ export async function checkPostgres(
     // `ready` may miss a right that is not among those of the store.
     ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
     ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
-    await lookedAt('statements', () => statementsIn(ask, tables, settings.locked)),
+    await lookedAt('statements', () => statementsIn(ask, tables, { user, locked: settings.locked })),
   ]
 }
 
@@ -67,7 +71,7 @@ async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Pro
   const [schema = '', name = ''] = [...object.matchAll(/"((?:[^"]|"")*)"|([^."]+)/g)].map(
     ([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain,
   )
-  const held = { SCHEMA: 'schema', SEQUENCE: 'sequence', PROCEDURE: 'function', '': 'table' }[kind]
+  const held = kind === 'SEQUENCE' ? 'sequence' : 'table'
   const ofClass = 'FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace'
   const rows = (await (kind === 'SCHEMA'
     ? ask(
@@ -99,15 +103,18 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
   )
 }
 
-async function statementsIn(ask: Ask, tables: Tables, locked: readonly string[]): Promise<Finding> {
-  const skipped = (reason: string) => finding('statements', 'skipped', `not looked at, because ${reason}`)
+async function statementsIn(
+  ask: Ask,
+  tables: Tables,
+  { user, locked }: { user: string; locked: readonly string[] },
+): Promise<Finding> {
   const [extension] = (await ask(
     `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
       JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
     [],
   )) as { schema: string }[]
   if (extension === undefined)
-    return skipped(
+    return switchedOff(
       'the extension pg_stat_statements is not in this database: CREATE EXTENSION pg_stat_statements',
     )
   const [server] = (await ask(
@@ -116,8 +123,8 @@ async function statementsIn(ask: Ask, tables: Tables, locked: readonly string[])
     [],
   )) as { track: string | null; sees_all: boolean }[]
   if (!server?.track)
-    return skipped('pg_stat_statements is not among the shared_preload_libraries of the server')
-  if (server.track === 'none') return skipped('pg_stat_statements.track is none')
+    return switchedOff('pg_stat_statements is not among the shared_preload_libraries of the server')
+  if (server.track === 'none') return switchedOff('pg_stat_statements.track is none')
   const columns = await columnsOf(ask, tables)
   const rows = (await ask(
     `SELECT s.query AS text, sum(s.calls)::text AS calls, min(r.rolname::text) AS user
@@ -145,21 +152,33 @@ async function statementsIn(ask: Ask, tables: Tables, locked: readonly string[])
           ? []
           : [`those inside functions are not (pg_stat_statements.track is ${server.track})`]),
       ].join(', '),
-      reason: server.sees_all
-        ? null
-        : 'this role may not see the statements of others: GRANT pg_read_all_stats to it, or check again as a role that may',
+      grant: server.sees_all ? null : `GRANT pg_read_all_stats TO ${quoted(user)}`,
     },
   )
 }
 
-/** The column of the options, and where the table is a view, that of the table below. */
+/**
+ * The column of the options, and where the table is a view, that of the table to which an update writes. The
+ * update is planned, not executed.
+ *
+ * @throws {Error} where the plan does not tell it
+ */
 async function columnsOf(ask: Ask, { players }: Tables): Promise<BalanceColumnName[]> {
   const [schema, table] = players.tableName
+  const { balance } = players.columns
   const named = { schema, table, column: players.columnNames.balance }
-  const plan = await planOf(ask, `SELECT ${players.columns.balance} FROM ${players.table}`).catch(() => null)
-  const below = /(?:^|\.)("(?:[^"]|"")*"|[^".]+)$/.exec(plan?.Output?.[0] ?? '')?.[1]
-  if (!plan?.Schema || !plan['Relation Name'] || below === undefined || plan['Relation Name'] === table)
-    return [named]
+  const plan = await planOf(ask, `UPDATE ${players.table} SET ${balance} = ${balance}`)
+  const [relation] = (await ask(
+    `SELECT c.relkind::text AS kind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname = $2`,
+    [...players.tableName],
+  )) as { kind: string }[]
+  if (relation?.kind !== 'v') return [named]
+  const output = plan.Plans?.[0]?.Output?.[0] ?? ''
+  const below = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?("(?:[^"]|"")*"|[\w$]+)$/u.exec(output)?.[1]
+  const base = { schema: plan.Schema, table: plan['Relation Name'] }
+  if (!base.schema || !base.table || below === undefined || (base.schema === schema && base.table === table))
+    throw new Error(`the plan of an update does not tell which table the view ${schema}.${table} writes to`)
   const column = below.startsWith('"') ? below.slice(1, -1).replaceAll('""', '"') : below
-  return [named, { schema: plan.Schema, table: plan['Relation Name'], column }]
+  return [named, { schema: base.schema, table: base.table, column }]
 }

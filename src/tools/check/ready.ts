@@ -35,7 +35,7 @@ export async function readyFindings(
 ): Promise<Finding[]> {
   const first = await errorOf(ready(false))
   const isNotDurable = codeOf(first) === 'NOT_DURABLE'
-  // What comes behind it.
+  // NOT_DURABLE hides what is wrong behind it.
   const stop = isNotDurable ? await errorOf(ready(true)) : first
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
   return subjects.flatMap((subject, index): Finding[] => {
@@ -47,7 +47,7 @@ export async function readyFindings(
       ]
     if (index === stoppedAt) {
       const lines = migrated.includes(codeOf(stop)) ? ['npx bet-wallet migrate'] : []
-      return [finding(subject, 'problem', `${codeOf(stop)}: ${describe(stop)}`, lines)]
+      return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
     }
     if (subject === 'privileges') return []
     if (index > stoppedAt)
@@ -67,6 +67,8 @@ const errorOf = (ready: Promise<void>): Promise<unknown> =>
   )
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'error')
+/** `UNAVAILABLE`: the connection was lost, or there was no answer in time. */
+const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown' : 'problem')
 const subjectOf = (error: unknown): Subject => subjectOfCode[codeOf(error)] ?? 'server'
 
 /** A check that fails is a finding. */

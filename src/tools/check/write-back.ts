@@ -20,28 +20,44 @@ export interface BalanceColumnName {
  */
 export function writesBack(
   statement: string,
-  { schema, table, column }: BalanceColumnName,
+  column: BalanceColumnName,
   schemaDefault: string | null = null,
 ): boolean {
   const tokens = tokensOf(statement)
   // It does not run.
   if (isWord(tokens[0], 'explain') && !isWord(tokens[1], 'analyze')) return false
-  const names = {
-    schema: schema.toLowerCase(),
-    table: table.toLowerCase(),
-    column: column.toLowerCase(),
-  }
-  if (schemaDefault !== null && schemaDefault.toLowerCase() !== names.schema && !isQualified(tokens, names))
-    return false
+  const names = lowered(column)
+  if (!isOfSchema(tokens, names, schemaDefault)) return false
   if (replacesRows(tokens, names)) return true
   return writesIn(tokens, names).some(({ own, from }) => isWriteBack(tokens.slice(from), names.column, own))
 }
 
-interface Names {
-  schema: string
-  table: string
-  column: string
+/**
+ * Whether a statement may write to the table, of which the server has kept only the beginning.
+ *
+ * @param schemaDefault as for `writesBack`
+ */
+export function mayWriteTo(
+  beginning: string,
+  column: BalanceColumnName,
+  schemaDefault: string | null = null,
+): boolean {
+  const tokens = tokensOf(beginning)
+  const names = lowered(column)
+  return (
+    isWord(tokens[0], 'insert', 'update', 'replace', 'with') &&
+    tokens.some((_, at) => isTable(tokens, at, names)) &&
+    isOfSchema(tokens, names, schemaDefault)
+  )
 }
+
+type Names = BalanceColumnName
+
+const lowered = ({ schema, table, column }: BalanceColumnName): Names => ({
+  schema: schema.toLowerCase(),
+  table: table.toLowerCase(),
+  column: column.toLowerCase(),
+})
 
 /** A list of assignments that begins at `from`, in a statement that calls the table by one of `own`. */
 interface Write {
@@ -55,7 +71,9 @@ function isTable(tokens: readonly Token[], at: number, { schema, table }: Names)
   return !isWord(tokens[at - 1], '.') || isName(tokens[at - 2], schema)
 }
 
-const isQualified = (tokens: readonly Token[], names: Names) =>
+const isOfSchema = (tokens: readonly Token[], names: Names, schemaDefault: string | null) =>
+  schemaDefault === null ||
+  schemaDefault.toLowerCase() === names.schema ||
   tokens.some((_, at) => isTable(tokens, at, names) && isWord(tokens[at - 1], '.'))
 
 /** The table and its alias: `accounts AS account`. */

@@ -1,11 +1,14 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
 import type { ParseArgsConfig } from 'node:util'
+import { StoreError } from '../../stores/database/errors.js'
+import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
+import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
 import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
-import { parseWords, UsageError } from './arguments.js'
+import { given, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
-import { databaseUrlOf, databaseVariable, withoutPassword } from './database-url.js'
+import { databaseUrlOf, databaseVariable, engineOf, withoutPassword } from './database-url.js'
 import { checkHelp } from './help.js'
 import { forTerminal, printJson } from './output.js'
 import { playersArguments, tablesGiven } from './players-options.js'
@@ -30,32 +33,44 @@ export async function check(words: string[]): Promise<number> {
     return 0
   }
   if (positionals.length > 0) throw new UsageError(`check has no arguments: ${positionals.join(' ')}`)
-  tablesGiven(values)
   const urls = urlsOf(values['database-url'])
+  for (const url of urls) checkTables(url, values)
   const servers: CheckedServer[] = []
   for (const url of urls) servers.push(await checkServer(url, values, urls.length === 1))
-  const together = await togetherOf(urls, values)
+  const together = await togetherOf(urls, servers, values)
   const findings = [...servers.flatMap(server => server.findings), ...together]
   const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
   if (values.json) printJson({ passed, servers, together })
   else {
-    const all =
-      together.length === 0 ? [] : [{ server: 'All servers', version: null, user: null, findings: together }]
-    console.log([...servers, ...all].map(server => textOf(forTerminal(server))).join('\n\n'))
+    const all = together.length === 0 ? [] : [textOf('All servers', forTerminal(together))]
+    const each = servers.map(server => {
+      const { server: name, version, user, findings: found } = forTerminal(server)
+      return textOf(version === null ? name : `${name}: ${version}, as ${user}`, found)
+    })
+    console.log([...each, ...all].join('\n\n'))
   }
   if (findings.some(({ state }) => state === 'problem')) return 1
   return passed ? 0 : 2
 }
 
-/** No URL has a space in it. */
-function urlsOf(given: readonly string[] | undefined): string[] {
-  if (given !== undefined) return [...given]
-  return databaseUrlOf({ 'database-url': process.env[databaseVariable] ?? '' })
-    .split(/\s+/)
-    .filter(url => url !== '')
+/** @throws {UsageError} without any. No URL has a space in it */
+function urlsOf(options: readonly string[] = (process.env[databaseVariable] ?? '').split(/\s+/)): string[] {
+  const urls = options.filter(url => url !== '')
+  return urls.length > 0 ? urls : [databaseUrlOf({ 'database-url': '' })]
 }
 
-const connectionsText = 'a standby or read-only: the wallet does not use it until it can be written to'
+/** @throws {UsageError} for options that a store on this server would not take */
+function checkTables(url: string, values: Values): void {
+  const tablesOf = engineOf(url) === 'postgres' ? postgresTablesOf : mysqlTablesOf
+  const tables = tablesGiven(values) ?? given('schema', values.schema)
+  try {
+    tablesOf(tables)
+  } catch (error) {
+    throw error instanceof StoreError ? new UsageError(describe(error)) : error
+  }
+}
+
+const standbyText = 'a standby or read-only: the wallet does not use it until it can be written to'
 
 async function checkServer(url: string, values: Values, isAlone: boolean): Promise<CheckedServer> {
   const database = openDatabase(url)
@@ -63,17 +78,17 @@ async function checkServer(url: string, values: Values, isAlone: boolean): Promi
   const server = `${host}${pathname}`
   try {
     const { version, user, isStandby } = await aboutOf(database)
-    const findings =
-      isStandby && !isAlone
-        ? [finding('server', 'skipped', connectionsText)]
-        : await findingsOf(database, values, user)
-    return { server, version, user, findings }
+    const findings = isStandby
+      ? [finding('server', isAlone ? 'problem' : 'skipped', standbyText)]
+      : await findingsOf(database, values, user)
+    return { server, version, user, isWritable: !isStandby, findings }
   } catch (error) {
     const text = withoutPassword(describe(error) || String((error as { code?: unknown }).code), url)
     return {
       server,
       version: null,
       user: null,
+      isWritable: null,
       findings: [finding('connection', 'unknown', `no answer: ${text}`)],
     }
   } finally {
@@ -81,9 +96,15 @@ async function checkServer(url: string, values: Values, isAlone: boolean): Promi
   }
 }
 
-/** What several servers of MySQL and MariaDB are together. */
-async function togetherOf(urls: readonly string[], values: Values): Promise<Finding[]> {
+/** What is wrong with several servers, of which each alone may be as it should. */
+async function togetherOf(
+  urls: readonly string[],
+  servers: readonly CheckedServer[],
+  values: Values,
+): Promise<Finding[]> {
   if (urls.length < 2) return []
+  if (servers.every(({ isWritable }) => isWritable === false))
+    return [finding('server', 'problem', 'none of these servers can be written to: name the primary too')]
   const databases = urls.map(url => openDatabase(url))
   try {
     const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
@@ -96,7 +117,7 @@ async function togetherOf(urls: readonly string[], values: Values): Promise<Find
   }
 }
 
-/** Of the first that does not fail; what is wrong with the others, their own findings say. */
+/** The result of the first attempt that succeeds; `null` without one. `checkServer` has reported the errors. */
 async function firstOf<T>(attempts: readonly (() => Promise<T>)[]): Promise<T | null> {
   for (const attempt of attempts) {
     const found = await attempt().catch(() => null)
@@ -136,7 +157,12 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
   try {
     tables = await tablesIn(database, values)
   } catch (error) {
-    return [finding('schema', 'problem', describe(error))]
+    const isAnswer = error instanceof UsageError || error instanceof StoreError
+    return [
+      isAnswer
+        ? finding('schema', 'problem', describe(error))
+        : finding('schema', 'unknown', `could not be looked at: ${describe(error)}`),
+    ]
   }
   const settings: CheckSettings = {
     locked: values.locked ?? [],
@@ -155,16 +181,19 @@ const marks: Record<Finding['state'], string> = {
   skipped: '-',
 }
 
-function textOf({ server, version, user, findings }: CheckedServer): string {
+function textOf(title: string, findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ subject, state, text, lines: below }) => [
     `  ${marks[state].padEnd(8)} ${subject.padEnd(15)} ${text}`,
     ...below.map(line => `             ${line}`),
   ])
-  const problems = findings.filter(({ state }) => state === 'problem').length
-  const unknown = findings.filter(({ state }) => state === 'unknown').length
+  const countOf = (which: Finding['state']) => findings.filter(({ state }) => state === which).length
+  const problems = countOf('problem')
+  const others = (['unknown', 'skipped'] as const).flatMap(state =>
+    countOf(state) === 0 ? [] : [`${countOf(state)} ${state}`],
+  )
   return [
-    version === null ? server : `${server}: ${version}, as ${user}`,
+    title,
     ...lines,
-    `${problems} ${problems === 1 ? 'problem' : 'problems'}${unknown === 0 ? '' : `, ${unknown} could not be looked at`}`,
+    [`${problems} ${problems === 1 ? 'problem' : 'problems'}`, ...others].join(', '),
   ].join('\n')
 }

@@ -14,7 +14,7 @@ const wordsOf = (error: Error & { errors?: Error[] }) =>
 interface PostgresDatabase {
   engine: 'postgres'
   pool: PostgresPool
-  /** Runs a statement: rows as objects. */
+  /** Runs a statement, for a minute at most: rows as objects. */
   ask(text: string, values?: unknown[]): Promise<unknown[]>
   close(): Promise<void>
 }
@@ -22,7 +22,7 @@ interface PostgresDatabase {
 interface MysqlDatabase {
   engine: 'mysql'
   pool: MysqlPool
-  /** Runs a statement: rows as lists of values. */
+  /** Runs a statement, for a minute at most: rows as lists of values. */
   ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
   close(): Promise<void>
 }
@@ -41,14 +41,27 @@ export function openDatabase(url: string, advice = ''): Database {
     const pool = postgresPool(url, advice)
     return {
       ...{ engine: 'postgres', pool, close: () => pool.end() },
-      ask: async (text, values = []) => (await pool.query(text, values)).rows,
+      ask: async (text, values = []) => (await pool.query({ text, values, query_timeout: statementMs })).rows,
     }
   }
   const pool = mysqlPool(url.replace(/^mariadb:/i, 'mysql:'), advice)
   return {
     ...{ engine: 'mysql', pool, close: () => pool.promise().end() },
-    ask: async (text, values = []) =>
-      (await pool.promise().query({ sql: text, values, rowsAsArray: true }))[0],
+    ask: (text, values = []) =>
+      mysqlRows(pool, { sql: text, values, rowsAsArray: true, timeout: statementMs }),
+  }
+}
+
+async function mysqlRows(pool: MysqlPool, statement: object): Promise<(string | number | null)[][]> {
+  const connection = await pool.promise().getConnection()
+  try {
+    return (await connection.query(statement))[0]
+  } catch (error) {
+    // The statement goes on, and the end of the pool would wait for it.
+    if ((error as { code?: unknown }).code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy()
+    throw error
+  } finally {
+    connection.release()
   }
 }
 
@@ -68,9 +81,11 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
 /** Beside a statement, one that reads the next page. */
 const connectionsMax = 2
 const connectMs = 10_000
+/** For one statement of `ask`. Stores, lookups and migrations have limits of their own. */
+const statementMs = 60_000
 
 export interface PostgresPool {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  query(statement: string | object, values?: unknown[]): Promise<{ rows: unknown[] }>
   connect(): Promise<unknown>
   on(event: 'error', listener: () => void): unknown
   end(): Promise<void>
@@ -88,7 +103,11 @@ export interface MysqlPool {
   // biome-ignore lint/suspicious/noExplicitAny: as the store takes it.
   getConnection(...callback: any[]): any
   promise(): {
-    query(options: object): Promise<[(string | number | null)[][], unknown]>
+    getConnection(): Promise<{
+      query(options: object): Promise<[(string | number | null)[][], unknown]>
+      release(): void
+      destroy(): void
+    }>
     end(): Promise<void>
   }
 }

@@ -1,7 +1,7 @@
 /** `bet-wallet grants`: prints the GRANT statements for a role. */
 import type { ParseArgsConfig } from 'node:util'
 import { grantStatements, type RoleUse, roleUses } from '../../stores/database/rights.js'
-import { quoted as mysqlQuoted, literal as mysqlText } from '../../stores/mysql/sql/quoting.js'
+import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf as mysqlRightsOf } from '../../stores/mysql/sql/rights.js'
 import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
 import { quoted as postgresQuoted } from '../../stores/postgres/sql/quoting.js'
@@ -56,8 +56,7 @@ export function grantsFor(
     return grantStatements(postgresRightsOf(postgresTablesOf(tables), use), postgresQuoted(role), {
       severalObjects: true,
     })
-  const at = role.lastIndexOf('@')
-  const grantee =
-    at === -1 ? mysqlQuoted(role) : `${mysqlText(role.slice(0, at))}@${mysqlText(role.slice(at + 1))}`
-  return grantStatements(mysqlRightsOf(mysqlTablesOf(tables), use), grantee, { severalObjects: false })
+  return grantStatements(mysqlRightsOf(mysqlTablesOf(tables), use), granteeOf(role), {
+    severalObjects: false,
+  })
 }

@@ -43,7 +43,7 @@ const urlHelp = `Database
                             password. The driver (pg or mysql2) is the one that is installed in
                             the current folder.`
 
-const playersHelp = `Players' table (once: without these options, it is the one that was migrated last)
+const playersHelp = `Players' table (not needed for a schema that was migrated for one table only)
   --players <table>         with its schema, as the catalog spells it: pam.accounts
   --id <column>             the playerId, with a unique index
   --currency <column>       the currency code: EUR
@@ -132,7 +132,7 @@ Run it as the wallet's own user. It changes nothing.
   statements       code that sets a balance instead of adding to it, in the statistics of the
                    server: pg_stat_statements, or the digests of performance_schema. Needs a user
                    who may see the statements of others: pg_read_all_stats, or SELECT on
-                   performance_schema.
+                   performance_schema. Procedures and triggers are not looked into.
 
 ${urlHelp} Can be repeated, or the
                             variable has several with spaces between: the servers of a cluster
@@ -148,8 +148,9 @@ What is accepted
 Output
   --json                    prints JSON
 
-The exit code is 0 if all is well, 1 for a problem, and 2 if something could not be looked at. What
-is off, such as pg_stat_statements, is named and is no problem.`
+The exit code is 0 if all is well, 1 for a problem, and 2 if something that should be
+looked at could not be: no answer, or no right to. What is switched off, such as
+pg_stat_statements, is counted as skipped and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)

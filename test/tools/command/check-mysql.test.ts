@@ -46,12 +46,14 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   test('all well; the statements are looked at where this user may', async () => {
     const first = await run()
     expect(first.error).toBe('')
-    expect(lineOf(first.out, 'statements')).toContain('GRANT SELECT ON performance_schema.*')
+    expect(lineOf(first.out, 'statements')).toContain('UNKNOWN')
+    const grant = "GRANT SELECT ON performance_schema.* TO 'wallet'@'127.%';"
+    expect(first.out).toContain(`\n             ${grant}\n`)
     expect(first.out).toMatch(
       /^127\.\d+\.\d+\.\d+:\d+\/bet_wallet: (?:MariaDB|MySQL) \d+\S*, as wallet@127\.%$/m,
     )
-    expect(first.code).toBe(0)
-    await admin.query("GRANT SELECT ON performance_schema.* TO wallet@'127.%'")
+    expect(first.code).toBe(2)
+    await admin.query(grant)
     await admin.query("UPDATE pam.accounts SET balance = balance + 5 WHERE id = 'anna'")
     const { code, out } = await run()
     expect(lineOf(out, 'statements')).toMatch(
@@ -147,6 +149,32 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect((await run()).code).toBe(0)
   })
 
+  test('below a view, with another name of the column', async () => {
+    await admin.query(`ALTER TABLE pam.accounts ADD COLUMN cents decimal(18, 2) NOT NULL DEFAULT 0;
+      CREATE VIEW pam.v AS SELECT id, currency, cents AS balance FROM pam.accounts`)
+    await admin.query("UPDATE pam.accounts SET cents = 90 WHERE id = 'anna'")
+    const players = ['--players', 'pam.v', '--id', 'id', '--id-collation', 'utf8mb4_general_ci']
+    const { out } = await run([...players, '--currency', 'currency', '--balance', 'balance'], adminUrl)
+    expect(lineOf(out, 'statements')).toContain('PROBLEM')
+    expect(out).toMatch(/^ +[0-9a-f]{8} {2}1 call: UPDATE `pam` \. `accounts` SET `cents` = \?/m)
+    await admin.query('DROP VIEW pam.v; ALTER TABLE pam.accounts DROP COLUMN cents')
+    await admin.query('TRUNCATE TABLE performance_schema.events_statements_summary_by_digest')
+  })
+
+  test('inside a procedure, a statement has no digest: says so', async () => {
+    await admin.query(
+      "CREATE PROCEDURE pam.write_back() UPDATE pam.accounts SET balance = 90 WHERE id = 'anna'",
+    )
+    // The text of CREATE PROCEDURE itself has one.
+    await admin.query('TRUNCATE TABLE performance_schema.events_statements_summary_by_digest')
+    await admin.query('CALL pam.write_back()')
+    await admin.query("UPDATE pam.accounts SET balance = balance + 1 WHERE id = 'anna'")
+    const { code, out } = await run()
+    expect(lineOf(out, 'statements')).toMatch(/ok .*those inside procedures, functions and triggers are not/)
+    expect(code).toBe(0)
+    await admin.query('DROP PROCEDURE pam.write_back')
+  })
+
   test('the digests are off: says so', async () => {
     const set = (value: string) =>
       admin.query(
@@ -169,6 +197,12 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
       const standby = await run([], `${adminUrl} ${otherUrl}`)
       expect(standby.out).toContain('a standby or read-only: the wallet does not use it')
       expect(standby.code).toBe(0)
+      const alone = await run([], otherUrl)
+      expect(lineOf(alone.out, 'server')).toMatch(/PROBLEM .*a standby or read-only/)
+      expect(alone.code).toBe(1)
+      const none = await run(['--json'], `${otherUrl} ${otherUrl}`)
+      expect(JSON.parse(none.out).together).toMatchObject([{ state: 'problem', subject: 'server' }])
+      expect(none.code).toBe(1)
       await otherAdmin.query('SET GLOBAL read_only = OFF')
       await otherAdmin.query('CREATE DATABASE pam')
       await otherAdmin.query(

@@ -56,12 +56,16 @@ describe.skipIf(noServerOfOurOwn !== null)(
           /^ {2}- .*not looked at, because the extension pg_stat_statements is not in this database/,
         )
         expect(without.out).toMatch(/^127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+\S*, as wallet$/m)
+        expect(without.out).toContain('\n0 problems, 1 skipped\n')
         expect(without.code).toBe(0)
         await admin.query('CREATE EXTENSION pg_stat_statements')
         const { code, out } = await run()
-        expect(lineOf(out, 'statements')).toContain('GRANT pg_read_all_stats')
-        expect(code).toBe(0)
-        await admin.query('GRANT pg_read_all_stats TO wallet; SELECT pg_stat_statements_reset()')
+        expect(lineOf(out, 'statements')).toContain('UNKNOWN')
+        expect(out).toContain('\n0 problems, 1 unknown\n')
+        expect(code).toBe(2)
+        const grant = 'GRANT pg_read_all_stats TO "wallet";'
+        expect(out).toContain(`\n             ${grant}\n`)
+        await admin.query(`${grant} SELECT pg_stat_statements_reset()`)
         await admin.query("UPDATE pam.accounts SET balance = balance + 5 WHERE id = 'anna'")
         const seen = await run()
         expect(lineOf(seen.out, 'statements')).toMatch(
@@ -193,6 +197,44 @@ describe.skipIf(noServerOfOurOwn !== null)(
         )
       })
 
+      test('below a view whose rows come from a join', async () => {
+        await admin.query(`SELECT pg_stat_statements_reset();
+          CREATE TABLE pam.open (id text); INSERT INTO pam.open SELECT generate_series(1, 1000); ANALYZE pam.open;
+          CREATE VIEW pam.some_accounts AS SELECT id, currency, balance AS money FROM pam.accounts
+            WHERE id IN (SELECT id FROM pam.open)`)
+        const players = ['--players', 'pam.some_accounts', '--id', 'id', '--currency', 'currency']
+        await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['80', 'anna'])
+        const { out } = await run([...players, '--balance', 'money'], server.url)
+        expect(out).toMatch(/^ +[0-9a-f]{8} {2}1 call by postgres: UPDATE pam\.accounts SET balance = \$1/m)
+        await admin.query(
+          'DROP VIEW pam.some_accounts; DROP TABLE pam.open; SELECT pg_stat_statements_reset()',
+        )
+      })
+
+      test('a view whose writes a trigger decides: unknown', async () => {
+        await admin.query(`CREATE VIEW pam.all_accounts AS SELECT id, currency, sum(balance) AS money FROM pam.accounts
+            GROUP BY id, currency;
+          CREATE FUNCTION pam.write_money() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+          CREATE TRIGGER write_money INSTEAD OF UPDATE ON pam.all_accounts
+            FOR EACH ROW EXECUTE FUNCTION pam.write_money()`)
+        const players = ['--players', 'pam.all_accounts', '--id', 'id', '--currency', 'currency']
+        const { out } = await run([...players, '--balance', 'money'], server.url)
+        expect(lineOf(out, 'statements')).toMatch(/UNKNOWN .*the plan of an update does not tell which table/)
+        await admin.query('DROP VIEW pam.all_accounts; DROP FUNCTION pam.write_money()')
+      })
+
+      test('the connection breaks while the tables are looked up: unknown', async () => {
+        await admin.query('ALTER ROLE wallet SET statement_timeout = 300')
+        const blocker = new pg.Client({ connectionString: server.url })
+        await blocker.connect()
+        await blocker.query('BEGIN; LOCK TABLE bet_wallet.options')
+        const { code, out } = await run()
+        expect(lineOf(out, 'schema')).toMatch(/UNKNOWN .*could not be looked at: .*statement timeout/)
+        expect(code).toBe(2)
+        await blocker.end()
+        await admin.query('ALTER ROLE wallet RESET statement_timeout')
+      })
+
       test('several servers, one of them down: 2, and never the password', async () => {
         const down = 'postgres://wallet:hidden-secret@127.0.0.1:1/casino'
         const { code, out, error } = await run([], `${url} ${down}`)
@@ -210,6 +252,11 @@ describe.skipIf(noServerOfOurOwn !== null)(
 test.each([
   [['somewhere'], 'check has no arguments: somewhere'],
   [['--balance', 'cents'], '--balance needs --players'],
+  [
+    [...'--players pam.accounts --id id --currency c --balance b --id-type foo'.split(' ')],
+    'players.idType must be',
+  ],
+  [['--schema', ''], 'schema must be'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand([
     'check',
@@ -218,5 +265,11 @@ test.each([
     'postgres://a@127.0.0.1:1/b',
   ])
   expect(error).toContain(problem)
+  expect(code).toBe(2)
+})
+
+test('without a URL in the variable, then exit code 2 and what is missing', async () => {
+  const { code, error } = await runCommand(['check'], { environment: { BET_WALLET_DATABASE_URL: ' ' } })
+  expect(error).toContain('The database is missing')
   expect(code).toBe(2)
 })

@@ -1,0 +1,50 @@
+/** The finding about statements, from what a server has kept of them. */
+import { describe, expect, test } from 'vitest'
+import { type Statement, statementsFinding } from '../../../src/tools/check/statements.js'
+
+const columns = [{ schema: 'pam', table: 'accounts', column: 'balance' }]
+const statement = (text: string, schemaDefault: string | null = 'pam'): Statement => ({
+  ...{ text, schemaDefault },
+  ...{ calls: 1, user: null },
+})
+const findingOf = (text: string, { locked = [] as string[], schema = 'pam' } = {}) =>
+  statementsFinding([statement(text, schema)], columns, { locked, about: '', grant: null })
+
+describe('of a statement, the server has kept only the beginning', () => {
+  const cut = 'UPDATE `accounts` SET `name` = ? , `street` = ? , `to ...'
+
+  test('it may set the balance: unknown, unless it is accepted by its id', () => {
+    const { state, text, lines } = findingOf(cut)
+    expect(state).toBe('unknown')
+    expect(text).toContain('max_digest_length')
+    expect(lines).toEqual([expect.stringMatching(/^[0-9a-f]{8} {2}1 call: UPDATE `accounts` SET/)])
+    expect(findingOf(cut, { locked: [lines[0]?.slice(0, 8) ?? ''] }).state).toBe('ok')
+  })
+
+  test.each([
+    'UPDATE `accounts` ...',
+    'INSERT INTO `pam` . `accounts` ( `id` , `balance` ) VALUES (...) ON DUPLICATE ...',
+    'WITH `x` AS ( SELECT ? ) UPDATE `accounts` SET ...',
+  ])('unknown: %s', text => expect(findingOf(text).state).toBe('unknown'))
+
+  test('what is left of it sets the balance: a problem', () => {
+    expect(findingOf('UPDATE `accounts` SET `balance` = ? , `name` = ? , `to ...').state).toBe('problem')
+  })
+
+  test.each([
+    ['SELECT `balance` , `name` FROM `accounts` WHERE ...', 'pam'],
+    ['UPDATE `bets` SET `accounts` . ...', 'pam'],
+    [cut, 'casino'],
+    ['INSERT INTO `accounts` ( `id` , `balance` ) VALUES (...)', 'pam'],
+  ])('no write to the table, or complete: %s in %s', (text, schema) =>
+    expect(findingOf(text, { schema }).state).toBe('ok'),
+  )
+})
+
+test('statements of others are not seen: unknown, with the GRANT; not where one is found already', () => {
+  const grant = 'GRANT pg_read_all_stats TO "wallet"'
+  const settings = { locked: [], about: '', grant }
+  expect(statementsFinding([], columns, settings)).toMatchObject({ state: 'unknown', lines: [`${grant};`] })
+  const found = statementsFinding([statement('UPDATE accounts SET balance = $1', null)], columns, settings)
+  expect(found.state).toBe('problem')
+})
