@@ -99,12 +99,22 @@ export function createSqliteStore(database: SqliteDatabase): WalletStore {
       let result: CommitResult = { status: 'conflict' }
       try {
         if (write(changes, delta)) result = { status: 'committed', ...answerTo(transaction) }
-      } finally {
-        // An error of COMMIT is thrown: the outcome is unknown.
         database.exec(result.status === 'committed' ? 'COMMIT' : 'ROLLBACK')
+      } catch (error) {
+        // Also of COMMIT: it can leave the database transaction open, and no later one could begin.
+        endTransaction()
+        throw error
       }
       return result
     },
+  }
+
+  function endTransaction(): void {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // It had ended. The error before it is thrown: the outcome of a COMMIT is unknown.
+    }
   }
 
   /** @returns whether all guards held */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Big from 'big.js'
 import { expect, test } from 'vitest'
 import { createSqliteStore, type SqliteDatabase, schema } from '../../examples/stores/sqlite.js'
-import type { WalletStore } from '../../src/index.js'
+import { handlePlaceBet, type WalletStore } from '../../src/index.js'
 import { type StoreHarness, walletStoreCases } from '../../src/testing/index.js'
 
 type Database = SqliteDatabase & { close(): void }
@@ -87,6 +87,31 @@ if (sqlite === undefined) {
 } else {
   const cases = walletStoreCases(harness, { runs: 100 })
   for (const { title, skip, run } of cases) test.skipIf(skip)(title, run)
+
+  test('given a COMMIT that fails, then its error is thrown, and the next commit succeeds', async () => {
+    const opened = { folder: mkdtempSync(join(tmpdir(), 'bet-wallet-sqlite-')), connections: [] }
+    const database = connect(opened)
+    database.exec(schema)
+    database.exec("INSERT INTO players VALUES ('anna', 'EUR', 10000)")
+    // SQLite checks a deferred foreign key at COMMIT, and leaves the database transaction open.
+    database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE missing (id integer PRIMARY KEY);
+      CREATE TABLE broken (id integer REFERENCES missing DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER break AFTER INSERT ON bets WHEN NEW.bet_id = 'b-1' BEGIN INSERT INTO broken VALUES (1); END`)
+    const store = createSqliteStore(database)
+    const place = (id: string) =>
+      handlePlaceBet(store, {
+        ...{ transactionId: `t-${id}`, betId: `b-${id}`, playerId: 'anna', sessionId: 's', amount: 30 },
+        ...{ currency: 'EUR', odds: 2, betType: 'SINGLE', transactionDate: '2026-11-21T18:00:00Z' },
+      })
+    try {
+      await expect(place('1')).rejects.toMatchObject({
+        ...{ code: 'COMMIT_UNKNOWN', cause: { message: expect.stringContaining('FOREIGN KEY') } },
+      })
+      expect(await place('2')).toMatchObject({ ok: true, balance: '70.00' })
+    } finally {
+      harness.close?.({ ...opened, store })
+    }
+  })
 
   test('the report is complete: no hook is missing', () => {
     const missing = cases.flatMap(({ skip }) => (skip === null || /^does not apply/.test(skip) ? [] : [skip]))
