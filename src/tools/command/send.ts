@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https'
 import type { ParseArgsConfig } from 'node:util'
 import type { Operation } from '../../store.js'
 import { basicOf } from '../platform/checks.js'
-import { quoted } from '../platform/curl.js'
+import { shellWord } from '../platform/curl.js'
 import { write } from '../platform/json.js'
 import { maskOf, secretsIn, secretsOf } from '../platform/secrets.js'
 import { type TargetSettings, targetSettingsOf, type WalletTarget } from '../platform/target.js'
@@ -212,12 +212,12 @@ function sameCall(
 ): string {
   const fields = Object.entries(body).flatMap(([field, value]) => {
     const text = typeof value === 'string' ? value : write(value)
-    return [`--${optionOfField[field]}`, /^[\w./:@-]+$/.test(text) ? text : quoted(text)]
+    return [`--${optionOfField[field]}`, shellWord(text)]
   })
   return [
     ...['npx bet-wallet send', operation],
-    ...(baseUrl === undefined ? [] : [quoted(baseUrl)]),
+    ...(baseUrl === undefined ? [] : [shellWord(baseUrl)]),
     ...fields,
-    ...(settleUrl === undefined ? [] : ['--settle-url', quoted(settleUrl)]),
+    ...(settleUrl === undefined ? [] : ['--settle-url', shellWord(settleUrl)]),
   ].join(' ')
 }

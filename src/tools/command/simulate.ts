@@ -1,11 +1,13 @@
 /** `bet-wallet simulate`: plays a sportsbook against a running wallet. */
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
+import { shellWord } from '../platform/curl.js'
 import {
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
   type SimulationProgress,
+  type SimulationReport,
   simulateSportsbook,
 } from '../simulator/index.js'
 import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
@@ -72,13 +74,25 @@ export async function simulate(words: string[]): Promise<number> {
     if (isTerminal) overwriteLine('')
     console.log(formatSimulationReport(forTerminal(report)))
     writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-    if (values.report !== undefined)
-      console.log(`\nCompare: ${reconcileLine(values.report, report.startedAt)}`)
-    platform?.finish()
+    if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
     return report.passed ? 0 : 1
   } finally {
     platform?.discard()
   }
+}
+
+/** Finishes the platform's report, unless the run is incomplete: transactions would be missing in it. */
+export function endPlatformReport(
+  file: string,
+  platform: { finish(): void },
+  { complete, startedAt }: Pick<SimulationReport, 'complete' | 'startedAt'>,
+): void {
+  if (!complete) {
+    console.error(`Not written: ${file}. The run is incomplete, so transactions would be missing in it`)
+    return
+  }
+  console.log(`\nCompare: ${reconcileLine(file, startedAt)}`)
+  platform.finish()
 }
 
 /** The command that compares the report with the wallet, for exactly the time of the run. */
@@ -86,7 +100,7 @@ function reconcileLine(file: string, startedAt: string): string {
   const [from, to] = [new Date(startedAt), new Date(Date.now() + 1_000)].map(date =>
     date.toISOString().replace(/\.\d+/, ''),
   )
-  return `npx bet-wallet reconcile ${file} --from ${from} --to ${to}`
+  return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
 function optionsOf(

@@ -33,6 +33,9 @@ function variableOf(header: string): string {
   return `WALLET_${header.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
 }
 
+/** The text as one word of a POSIX shell, quoted only if it must be. */
+export const shellWord = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : quoted(text))
+
 /** The text as one word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`

@@ -115,7 +115,7 @@ export interface SimulationOptions extends WalletTarget {
   onBetClosed?(bet: ClosedBet): void
   /**
    * Called for every transaction that the wallet has decided: the rows of the platform's report. Placebets
-   * that never had an answer are sent again at the end, so that none is missing.
+   * that never had an answer are sent again at the end, so that none is missing in a complete run.
    */
   onTransaction?(transaction: DecidedTransaction): void
   /** For tests. */
