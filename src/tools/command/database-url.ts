@@ -32,6 +32,9 @@ export function engineOf(url: string): 'postgres' | 'mysql' {
   )
 }
 
+/** `user:password@/database` is the default host for drivers. */
+export const parsed = (url: string) => new URL(url.replace('@/', '@localhost/'))
+
 /**
  * The scheme in lower case; `null` for a URL that cannot be read, or that was not read as it was meant: a
  * `/`, `?` or `#` in a password that is not percent-encoded ends the host too early, and parts of the
@@ -41,8 +44,7 @@ function schemeOf(url: string): string | null {
   const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase()
   if (scheme === undefined) return null
   try {
-    // `user:password@/database` is the default host for drivers.
-    const { pathname, search, hash, username, password } = new URL(url.replace('@/', '@localhost/'))
+    const { pathname, search, hash, username, password } = parsed(url)
     for (const part of [username, password, pathname]) decodeURIComponent(part)
     return hash !== '' || `${pathname}${search}`.includes('@') ? null : scheme
   } catch {
@@ -52,7 +54,7 @@ function schemeOf(url: string): string | null {
 
 /** The text without the parts of the URL that are secret, as they are written and as they are sent. */
 export function withoutPassword(text: string, url: string): string {
-  const { password, searchParams } = new URL(url.replace('@/', '@localhost/'))
+  const { password, searchParams } = parsed(url)
   const secrets = [password, decodeURIComponent(password), ...searchParams.getAll('password')]
   return secrets
     .filter(secret => secret !== '')

@@ -1,6 +1,7 @@
 /** The options that name the operator's players' table: of every command that needs it. */
 import type { ParseArgsConfig } from 'node:util'
 import type { MysqlTables } from '../../stores/mysql/index.js'
+import { type MinorUnits, minorUnitsIn } from '../init/mapping.js'
 import { given, UsageError, wholeNumberOf } from './arguments.js'
 
 export const playersArguments = {
@@ -57,15 +58,10 @@ export function tablesGiven(values: PlayersValues): StoreTables | null {
   return { ...tables, players: players as NonNullable<StoreTables['players']> }
 }
 
-/** `2`, or `EUR=2,JPY=0`. */
-function minorUnitsOf(text: string | undefined): number | Record<string, number> | undefined {
-  if (text === undefined || /^[0-9]+$/.test(text)) return wholeNumberOf('--minor-units', text)
-  return Object.fromEntries(
-    text.split(',').map(entry => {
-      const [, currency = '', units = ''] = /^\s*([^=\s]+)=([0-9]{1,2})\s*$/.exec(entry) ?? []
-      if (currency === '')
-        throw new UsageError(`--minor-units must be 2, or EUR=2,JPY=0, not ${JSON.stringify(text)}`)
-      return [currency, Number(units)]
-    }),
-  )
+function minorUnitsOf(text: string | undefined): MinorUnits | undefined {
+  if (text === undefined) return undefined
+  const units = minorUnitsIn(text)
+  if (units === null)
+    throw new UsageError(`--minor-units must be 2, or EUR=2,JPY=0, not ${JSON.stringify(text)}`)
+  return units
 }

@@ -31,16 +31,17 @@ export function tablesBelow(table: Table, all: readonly Table[]): Table[] {
   return [...new Set(direct.flatMap(each => [each, ...tablesBelow(each, all)]))]
 }
 
-/** `2`, or `EUR=2,JPY=0`; `null` for anything else. */
+/** `2`, or `EUR=2,JPY=0`; `null` for anything else, also for a code that is named twice. */
 export function minorUnitsIn(text: string): MinorUnits | null {
   const units = (digits: string) => (/^(?:[0-9]|1[0-8])$/.test(digits) ? Number(digits) : null)
   const single = units(text)
   if (single !== null) return single
   const entries = text.split(',').map(entry => {
-    const [, code = '', digits = ''] = /^\s*([A-Z][A-Z0-9]{2,15})=([0-9]{1,2})\s*$/.exec(entry) ?? []
+    const [, code = '', digits = ''] = /^\s*([A-Za-z0-9._-]{1,16})=([0-9]{1,2})\s*$/.exec(entry) ?? []
     return [code, units(digits)] as const
   })
-  return entries.every((entry): entry is readonly [string, number] => entry[1] !== null)
+  const isNamedTwice = new Set(entries.map(([code]) => code)).size < entries.length
+  return !isNamedTwice && entries.every((entry): entry is readonly [string, number] => entry[1] !== null)
     ? Object.fromEntries(entries)
     : null
 }

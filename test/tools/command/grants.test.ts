@@ -64,6 +64,7 @@ test.each([
   [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],
   [['wallet', '--legacy-bets', 'pam.bets'], '--legacy-bets needs --players or --own-players'],
   [['wallet', ...mapping, '--minor-units', 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
+  [['wallet', ...mapping, '--minor-units', 'EUR=2,EUR=3'], '--minor-units must be 2, or EUR=2,JPY=0'],
   [['wallet', ...mapping, '--players', 'accounts'], 'players.table must be a table with its schema'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand(['grants', ...words, ...servers['docs/postgres.md']])

@@ -65,7 +65,7 @@ describe('given one table of players', () => {
     expect(proposed(decimals, { players: 'pam.accounts', balance: name })).toBe(`--balance: ${name}: ${why}`)
   })
 
-  test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'eur=2'])(
+  test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'E R=2', 'EUR=2,EUR=3'])(
     'with the answer %j for its unit, then it is a problem',
     units => {
       const cents = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance bigint']))
