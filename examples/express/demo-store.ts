@@ -22,7 +22,7 @@ export interface DemoStore {
   /** For messages: where the data is, and how to delete it. */
   location: string
   resetHint: string
-  /** With these, `npx bet-wallet bet` and the other look-ups read it. */
+  /** With these, `npx bet-wallet bet` and the other lookups read it. */
   lookupFlags: string
   close(): Promise<void>
 }

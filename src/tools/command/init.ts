@@ -43,7 +43,7 @@ type Values = ReturnType<typeof parseWords<typeof initArguments>>['values']
 
 /** Who answers questions. */
 export interface Terminal {
-  /** `null`: nobody. */
+  /** `null`: there is no terminal. */
   ask: ((question: string) => Promise<string>) | null
   print(line: string): void
 }
@@ -131,7 +131,7 @@ type Ready = Extract<Proposal, { status: 'ready' }>
 /**
  * Asks until nothing is unclear.
  *
- * @returns `null`: it is unclear, and nobody answers; the questions are printed
+ * @returns `null`: it is unclear, and there is no terminal; the questions are printed
  * @throws {UsageError} for options that cannot be, and for a schema without a players' table
  */
 export async function decide(
@@ -188,7 +188,7 @@ interface Chosen {
   tool: MigrationTool
 }
 
-/** Of package.json, of the options, or of an answer; `null`: it is unclear, and nobody answers. */
+/** Of package.json, of the options, or of an answer; `null`: it is unclear, and there is no terminal. */
 async function chosen(
   mapping: Mapping,
   project: Project,

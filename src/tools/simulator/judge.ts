@@ -36,7 +36,7 @@ export interface JudgeSettings {
   /** The simulated time. */
   step: () => number
   onDifference: (difference: Difference) => void
-  /** Follows which transactions are decided; by default nobody does. */
+  /** Follows which transactions are decided. `null` or not given: they are not followed. */
   decisions?: Decisions | null
 }
 

@@ -71,7 +71,7 @@ const phaseOf: Record<Step, SimulationProgress['phase']> = {
 }
 
 interface Run extends ReportedState {
-  /** `null`: nobody wants the transactions. */
+  /** `null`: there is no `onTransaction`. */
   readonly decisions: Decisions | null
   readonly judge: Judge
   readonly network: Network
