@@ -19,7 +19,8 @@ export const longTests =
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
     stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
-    tools/audit/echoed-secrets package/runners tools/try/browser`)
+    tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
+    tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate`)
 
 /**
  * Before a release, by name: a group of three nodes of MySQL that leave and join, and `init` on ten schemas with kit
