@@ -8,7 +8,7 @@ import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
 import { given, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
-import { databaseUrlOf, databaseVariable, engineOf, withoutPassword } from './database-url.js'
+import { databaseUrlOf, databaseVariable, engineOf, parsed, withoutPassword } from './database-url.js'
 import { checkHelp } from './help.js'
 import { forTerminal, printJson } from './output.js'
 import { playersArguments, tablesGiven } from './players-options.js'
@@ -74,7 +74,7 @@ const standbyText = 'a standby or read-only: the wallet does not use it until it
 
 async function checkServer(url: string, values: Values, isAlone: boolean): Promise<CheckedServer> {
   const database = openDatabase(url)
-  const { host, pathname } = new URL(url.replace('@/', '@localhost/'))
+  const { host, pathname } = parsed(url)
   const server = `${host}${pathname}`
   try {
     const { version, user, isStandby } = await aboutOf(database)
