@@ -71,7 +71,7 @@ export function requirements(results: readonly Result[]): string {
     '|---|---|---|',
     ...rows.map(cells => `| ${cells.join(' | ')} |`),
     '',
-    `Versions of the last run of \`npm run test:versions\`, ${today}; * marks the short suite that CI runs. ` +
+    `Versions of the last run of \`npm run test:versions\`, ${today}; * marks versions on which only the short suite of CI ran, the others ran every test. ` +
       `Ends of life by ${links.join(', ')}.`,
   ].join('\n')
 }
