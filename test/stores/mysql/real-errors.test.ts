@@ -124,12 +124,10 @@ describe.skipIf(noServer !== null)(`errors of the server by their causes${reason
     await pam.query(`INSERT INTO ${schema}.notes VALUES ${ids.join(', ')}`)
     await pam.query(`SELECT 1 FROM ${schema}.wallet_bets WHERE bet_id = 'b-1' FOR UPDATE`)
     const settled = wallet.store.commit(settle())
-    await until(async () => {
-      const [row] = await wallet.rows(
-        "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
-      )
-      return Number(row?.[0]) > 0
-    })
+    const waits = () =>
+      wallet.rows("SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'")
+    // The server repeats what it showed, until 0.1 s have passed without a look.
+    await expect.poll(waits, { interval: 300, timeout: 60_000 }).not.toHaveLength(0)
     await pam.query(`UPDATE ${schema}.wallet_players SET balance = balance + 1 WHERE player_id = 'alice'`)
     expect(await settled).toEqual({ status: 'conflict' })
     await pam.query('COMMIT')
