@@ -4,8 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests =
-  filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
+export const longTests = filesOf(`tools/audit/correct examples/start tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents stores/mysql/cluster
     stores/mysql/mysql-defaults stores/postgres/pglite
@@ -23,10 +22,12 @@ export const longTests =
     tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate`)
 
 /**
- * Before a release, by name: a group of three nodes of MySQL that leave and join, and `init` on ten schemas with kit
- * and audit. Each takes some minutes.
+ * Before a release, by name: a group of three nodes of MySQL that leave and join, `init` on ten schemas with kit and
+ * audit, the kit on PostgreSQL with each type of id and balance, and whole audits of each store. Each takes some minutes.
  */
-export const releaseTests = filesOf('stores/mysql/group tools/init/postgres tools/init/mysql')
+export const releaseTests = filesOf(
+  'stores/mysql/group tools/init/postgres tools/init/mysql stores/postgres/kit-variants tools/audit/stores',
+)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
