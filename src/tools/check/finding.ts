@@ -13,8 +13,8 @@ export type Subject =
 export interface Finding {
   subject: Subject
   /**
-   * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an option
-   * has accepted it.
+   * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an
+   * option has accepted it.
    */
   state: 'ok' | 'problem' | 'unknown' | 'skipped'
   text: string

@@ -34,7 +34,7 @@ export async function columnsBehind(ask: Ask, named: BalanceColumnName): Promise
 }
 
 const quotedName = '`(?:[^`]|``)+`'
-const namePattern = new RegExp(quotedName, 'g')
+const namePattern = /`(?:[^`]|``)+`/g
 const plain = (quoted: string) => quoted.slice(1, -1).replaceAll('``', '`')
 
 /**

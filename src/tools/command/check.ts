@@ -117,7 +117,7 @@ async function togetherOf(
   }
 }
 
-/** The result of the first attempt that succeeds; `null` without one. `checkServer` has reported the errors. */
+/** The result of the first attempt that succeeds; `null`: all failed, and `checkServer` has said why. */
 async function firstOf<T>(attempts: readonly (() => Promise<T>)[]): Promise<T | null> {
   for (const attempt of attempts) {
     const found = await attempt().catch(() => null)
