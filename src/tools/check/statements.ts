@@ -22,7 +22,7 @@ const countOf = (number: number, word: string) =>
 const shownMax = 300
 
 /** How MySQL and MariaDB mark a statement of which they have kept only the beginning. */
-const cutPattern = /\s*\.\.\.\s*$/
+const cutMark = '...'
 
 function lineOf({ text, calls, user }: Statement): string {
   const line = text.replace(/\s+/g, ' ').trim()
@@ -69,7 +69,8 @@ export function statementsFinding(
     )
   if (grant !== null) return notAllowed(grant)
   const cut = those(
-    (text, ...where) => cutPattern.test(text) && mayWriteTo(text.replace(cutPattern, ''), ...where),
+    (text, ...where) =>
+      text.trimEnd().endsWith(cutMark) && mayWriteTo(text.trimEnd().slice(0, -cutMark.length), ...where),
   )
   if (cut.length > 0)
     return finding(
