@@ -136,7 +136,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
       expect(await lookups.bet('x'.repeat(300))).toBeNull()
       expect(await lookups.transaction('nothing')).toEqual([])
       expect(await lookups.transaction('LIFE-1')).toEqual([])
-      expect(await lookups.player('nobody')).toBeNull()
+      expect(await lookups.player('unknown')).toBeNull()
       expect(await lookups.player('ANNA')).toBeNull()
     })
 

@@ -12,7 +12,7 @@ import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
 import { type CheckSettings, type Finding, finding } from './finding.js'
 import { columnsBehind } from './mysql-view.js'
-import { lookedAt, readyFindings } from './ready.js'
+import { allFindings } from './ready.js'
 import { notAllowed, statementsFinding, switchedOff } from './statements.js'
 import type { BalanceColumnName } from './write-back.js'
 
@@ -32,19 +32,12 @@ export async function checkMysql(
   { user, settings }: { user: string; settings: CheckSettings },
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
-  const ready = await readyFindings(
-    allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
-    settings.allowNotDurable,
-  )
-  const missing = await lookedAt('privileges', () => privilegesFinding(ask, tables, user))
-  const known = ready.filter(({ subject }) => subject === 'privileges')
-  return [
-    ...ready.filter(({ subject }) => subject !== 'privileges'),
-    // Of a view, `ready` needs rights that are not among those of the store.
-    ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
-    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
-    await lookedAt('statements', () => statementsIn(ask, tables, { user, locked: settings.locked })),
-  ]
+  return await allFindings(settings, {
+    ready: allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
+    privileges: () => privilegesFinding(ask, tables, user),
+    lookupIndexes: () => indexesFinding(ask, tables),
+    statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
+  })
 }
 
 /** Servers that are writable at once, and no cluster, would record the same call twice. */

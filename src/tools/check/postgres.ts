@@ -9,7 +9,7 @@ import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
 import { type CheckSettings, type Finding, finding } from './finding.js'
-import { lookedAt, readyFindings } from './ready.js'
+import { allFindings } from './ready.js'
 import { type Statement, statementsFinding, switchedOff } from './statements.js'
 import type { BalanceColumnName } from './write-back.js'
 
@@ -28,19 +28,12 @@ export async function checkPostgres(
   { user, settings }: { user: string; settings: CheckSettings },
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
-  const ready = await readyFindings(
-    allowNotDurable => createPostgresStore(client, { ...options, allowNotDurable }).ready(),
-    settings.allowNotDurable,
-  )
-  const missing = await lookedAt('privileges', () => privilegesFinding(ask, tables, user))
-  const known = ready.filter(({ subject }) => subject === 'privileges')
-  return [
-    ...ready.filter(({ subject }) => subject !== 'privileges'),
-    // `ready` may miss a right that is not among those of the store.
-    ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
-    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
-    await lookedAt('statements', () => statementsIn(ask, tables, { user, locked: settings.locked })),
-  ]
+  return await allFindings(settings, {
+    ready: allowNotDurable => createPostgresStore(client, { ...options, allowNotDurable }).ready(),
+    privileges: () => privilegesFinding(ask, tables, user),
+    lookupIndexes: () => indexesFinding(ask, tables),
+    statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
+  })
 }
 
 async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {

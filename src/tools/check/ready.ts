@@ -1,5 +1,27 @@
-/** What `ready()` of the store says, by subject. It stops at the first problem. */
-import { describe, type Finding, finding, type Subject } from './finding.js'
+/** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
+import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
+
+/** What differs between the engines. */
+export interface ServerChecks {
+  /** `ready()` of a store with this option. */
+  ready(allowNotDurable: boolean): Promise<void>
+  privileges(): Promise<Finding>
+  lookupIndexes(): Promise<Finding>
+  statements(): Promise<Finding>
+}
+
+export async function allFindings(settings: CheckSettings, checks: ServerChecks): Promise<Finding[]> {
+  const ready = await readyFindings(checks.ready, settings.allowNotDurable)
+  const ofReady = ready.filter(({ subject }) => subject === 'privileges')
+  const privileges = await lookedAt('privileges', checks.privileges)
+  return [
+    ...ready.filter(({ subject }) => subject !== 'privileges'),
+    // `ready` may miss a right that is not among those of the store: a view needs more.
+    ...(privileges.state === 'ok' && ofReady.length > 0 ? ofReady : [privileges]),
+    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', checks.lookupIndexes)] : []),
+    await lookedAt('statements', checks.statements),
+  ]
+}
 
 /** In the order in which `ready()` looks at them. */
 const subjects: readonly Subject[] = ['server', 'durability', 'privileges', 'schema', 'players table']
@@ -72,7 +94,7 @@ const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown'
 const subjectOf = (error: unknown): Subject => subjectOfCode[codeOf(error)] ?? 'server'
 
 /** A check that fails is a finding. */
-export async function lookedAt(subject: Finding['subject'], look: () => Promise<Finding>): Promise<Finding> {
+async function lookedAt(subject: Finding['subject'], look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look()
   } catch (error) {

@@ -52,6 +52,10 @@ export function baseUrlOf(positionals: readonly string[]): string {
   return baseUrl
 }
 
+export function noArguments(command: string, positionals: readonly string[]): void {
+  if (positionals.length > 0) throw new UsageError(`${command} has no arguments: ${positionals.join(' ')}`)
+}
+
 /** The id after the name of the command. */
 export function idOf(what: string, positionals: readonly string[]): string {
   const [id, ...more] = positionals

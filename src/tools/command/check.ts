@@ -6,7 +6,7 @@ import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
 import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
-import { given, parseWords, UsageError } from './arguments.js'
+import { given, noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
 import { databaseUrlOf, databaseVariable, engineOf, parsed, withoutPassword } from './database-url.js'
 import { checkHelp } from './help.js'
@@ -32,7 +32,7 @@ export async function check(words: string[]): Promise<number> {
     console.log(checkHelp)
     return 0
   }
-  if (positionals.length > 0) throw new UsageError(`check has no arguments: ${positionals.join(' ')}`)
+  noArguments('check', positionals)
   const urls = urlsOf(values['database-url'])
   for (const url of urls) checkTables(url, values)
   const servers: CheckedServer[] = []

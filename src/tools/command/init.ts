@@ -18,7 +18,7 @@ import { type Answers, type Proposal, propose, type Question } from '../init/pro
 import { grantsHead, viewGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { fixedFiles, projectFiles } from '../init/write-project.js'
-import { parseWords, UsageError } from './arguments.js'
+import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
 import { grantsFor } from './grants.js'
 import { initHelp } from './help.js'
@@ -54,7 +54,7 @@ export async function init(words: string[]): Promise<number> {
     console.log(initHelp)
     return 0
   }
-  if (positionals.length > 0) throw new UsageError(`init has no arguments: ${positionals.join(' ')}`)
+  noArguments('init', positionals)
   const cwd = process.cwd()
   const project = projectIn(cwd)
   const folder = folderOf(values.folder ?? '.')
@@ -114,7 +114,7 @@ async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promis
   const print = (line: string) => console.log(forTerminal(line))
   if (!process.stdin.isTTY || !process.stdout.isTTY) return await work({ ask: null, print })
   const lines = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl+D: a question would wait for ever.
+  // Ctrl+D closes the input: a question would never get an answer.
   const closed = new Promise<never>((_, reject) =>
     lines.once('close', () => reject(new UsageError('No answer: nothing was written'))),
   )

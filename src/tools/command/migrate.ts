@@ -2,7 +2,7 @@
 import type { ParseArgsConfig } from 'node:util'
 import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/index.js'
 import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/index.js'
-import { parseWords, UsageError } from './arguments.js'
+import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
 import { migrateHelp } from './help.js'
@@ -27,7 +27,7 @@ export async function migrate(words: string[]): Promise<number> {
     console.log(migrateHelp)
     return 0
   }
-  if (positionals.length > 0) throw new UsageError(`migrate has no arguments: ${positionals.join(' ')}`)
+  noArguments('migrate', positionals)
   if (values['no-transaction'] && !values.print) throw new UsageError('--no-transaction needs --print')
   // Before a connection: half of a table is an error of usage.
   tablesGiven(values)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createNodeListener } from '../../http/index.js'
 import { recordSettlement } from '../../index.js'
 import { createMemoryWallet, createTryPage, type TryPage } from '../try/index.js'
-import { parseWords, UsageError, wholeNumberOf } from './arguments.js'
+import { noArguments, parseWords, UsageError, wholeNumberOf } from './arguments.js'
 import { tryHelp } from './help.js'
 
 const portDefault = 3000
@@ -25,7 +25,7 @@ export async function tryWallet(words: string[]): Promise<number> {
     console.log(tryHelp)
     return 0
   }
-  if (positionals.length > 0) throw new UsageError(`try has no arguments: ${positionals.join(' ')}`)
+  noArguments('try', positionals)
   const port = wholeNumberOf('--port', values.port) ?? portDefault
   if (port > 65_535) throw new UsageError('--port must be at most 65535')
   const { url, stop } = await serve(port)

@@ -3,7 +3,7 @@ import { type Mapping, needsView, playersOf } from './mapping.js'
 import { sqlName } from './source-text.js'
 
 export const grantsHead = [
-  '-- Run this after the migration. Create the roles first, or put the names of yours in their place.',
+  '-- Run this after the migration. Create the roles first, or replace their names by those of your own roles.',
 ]
 
 /** On MySQL and MariaDB `ready()` also reads what is below a view. */

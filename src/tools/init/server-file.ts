@@ -100,7 +100,7 @@ const hono: Omit<Program, 'file'> = {
 }
 
 export interface Nest {
-  /** The file of the operator's AppModule, without its extension; `null`: not found. */
+  /** Path of the file that exports the application's AppModule, without its extension; `null`: not found. */
   appModule: string | null
   onFastify: boolean
 }

@@ -1,4 +1,4 @@
-/** Which transactions the wallet has decided: the rows of the platform's report. */
+/** Reports each transaction once, as soon as the wallet has accepted or refused it. */
 import { shown, type Transaction } from './books.js'
 import type { DecidedTransaction } from './report.js'
 

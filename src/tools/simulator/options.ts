@@ -114,8 +114,8 @@ export interface SimulationOptions extends WalletTarget {
   /** Called for every closed bet, for example to compare it with a database. */
   onBetClosed?(bet: ClosedBet): void
   /**
-   * Called for every transaction that the wallet has decided: the rows of the platform's report. Placebets
-   * that never had an answer are sent again at the end, so that none is missing in a complete run.
+   * Called once for every transaction that the wallet accepted or refused. Together they are the platform's
+   * report. At the end of a run, placebets without an answer are sent again, so that the report is complete.
    */
   onTransaction?(transaction: DecidedTransaction): void
   /** For tests. */

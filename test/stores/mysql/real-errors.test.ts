@@ -50,7 +50,7 @@ describe.skipIf(noServer !== null)(`errors of the server by their causes${reason
     }
   }
 
-  const write = "UPDATE SCHEMA.wallet_players SET balance = 1 WHERE player_id = 'nobody'"
+  const write = "UPDATE SCHEMA.wallet_players SET balance = 1 WHERE player_id = 'unknown'"
   const onlyConnection = (): Promise<mysql.Connection> => mysql.createConnection(config)
 
   const causes: [name: string, errno: number, cause: string, remedy: string][] = [

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MysqlTables, migrateMysql } from '../../../src/stores/mysql/index.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { isMysql, noServer, startServer } from '../../mysql/engine.js'
-import { runCommand } from './running.js'
+import { lineOf, runCommand } from './running.js'
 
 const tables: MysqlTables = {
   players: {
@@ -40,8 +40,6 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
 
   const run = (words: string[] = [], address = url) =>
     runCommand(['check', ...words], { environment: { BET_WALLET_DATABASE_URL: address } })
-  const lineOf = (out: string, subject: string) =>
-    out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''
 
   test('all well; the statements are looked at where this user may', async () => {
     const first = await run()

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migratePostgres, type PostgresTables } from '../../../src/stores/postgres/index.js'
 import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../../postgres/server.js'
-import { runCommand } from './running.js'
+import { lineOf, runCommand } from './running.js'
 
 const tables: PostgresTables = {
   players: { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
@@ -33,8 +33,6 @@ describe.skipIf(noServerOfOurOwn !== null)(
 
     const run = (words: string[] = [], address = url) =>
       runCommand(['check', ...words], { environment: { BET_WALLET_DATABASE_URL: address } })
-    const lineOf = (out: string, subject: string) =>
-      out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''
 
     test('a database that was not migrated: a problem, with what to do', async () => {
       const { code, out } = await run()

@@ -15,9 +15,9 @@ const mapping = [
 ]
 /** No statement is sent: the arguments name the table. */
 const servers = {
-  'docs/postgres.md': ['--database-url', 'postgres://nobody@127.0.0.1:1/nothing'],
+  'docs/postgres.md': ['--database-url', 'postgres://wallet@127.0.0.1:1/nothing'],
   'docs/mysql.md': [
-    ...['--database-url', 'mysql://nobody@127.0.0.1:1/nothing', '--id-collation', 'utf8mb4_general_ci'],
+    ...['--database-url', 'mysql://wallet@127.0.0.1:1/nothing', '--id-collation', 'utf8mb4_general_ci'],
   ],
 }
 

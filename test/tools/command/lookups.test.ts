@@ -110,7 +110,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         /^Bet b-9 is unknown: .*\(D24\)\.\nA placebet leaves no record if it did not arrive.*\n.*before the cut-over is known only if it was imported \(D27\)/,
       ],
       [['transaction', 't-9'], /^Transaction t-9 is unknown: no operation has recorded this id/],
-      [['player', 'nobody'], /^Player nobody is unknown/],
+      [['player', 'unknown-1'], /^Player unknown-1 is unknown/],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
       const { code, out, error } = await run([...words, ...options], { url })
       expect([code, out]).toEqual([1, ''])
@@ -132,8 +132,8 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     })
 
     it('says that no server listens', async () => {
-      const nobody = url.replace(/@[^/]+\//, '@127.0.0.1:9/')
-      const { code, error } = await run(['bet', 'b-123', ...options], { url: nobody })
+      const closedPort = url.replace(/@[^/]+\//, '@127.0.0.1:9/')
+      const { code, error } = await run(['bet', 'b-123', ...options], { url: closedPort })
       expect(code).toBe(2)
       expect(error).toMatch(/^Cannot look up: The database is unavailable: .*ECONNREFUSED.*\n$/)
     })

@@ -33,3 +33,7 @@ export function runCommand(
     child.on('close', code => resolve({ code, ...printed }))
   })
 }
+
+/** The line of `bet-wallet check` for a subject; empty without one. */
+export const lineOf = (out: string, subject: string): string =>
+  out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''

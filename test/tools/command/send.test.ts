@@ -87,7 +87,7 @@ describe('a wallet of this library', () => {
     [place('b-1', '--transaction', 'again'), 'BET_ALREADY_EXISTS', 1],
     [place('b-2', '--amount', '1000000'), 'INSUFFICIENT_FUNDS', 1],
     [place('b-3', '--currency', 'USD'), 'CURRENCY_MISMATCH', 1],
-    [place('b-4', '--player', 'nobody'), 'UNKNOWN_PLAYER', 1],
+    [place('b-4', '--player', 'unknown'), 'UNKNOWN_PLAYER', 1],
     [place('b-5', '--amount', 'ten'), 'INVALID_REQUEST', 1],
     [other('unsettlement', 'b-1'), 'SETTLEMENT_NOT_FOUND', 2],
     [other('unsettlement', 'b-1', '--player', 'ben'), 'BET_OF_ANOTHER_PLAYER', 1],
@@ -270,7 +270,7 @@ describe('other servers', () => {
     expect(ran.out.includes('The platform: It sends the same call again')).toBe(code === 2)
   })
 
-  test('no answer: nobody listens, or it takes too long', async () => {
+  test('no answer: the port is closed, or the answer takes too long', async () => {
     const refused = await run(words, 'http://127.0.0.1:1/wallet')
     expect([refused.code, refused.out]).toEqual([
       2,

@@ -4,9 +4,9 @@ export interface Pam {
   name: string
   /** Its statements; `SERIAL`, `UUID` and others stand for the types of an engine. */
   ddl: readonly string[]
-  /** The options of `init`, beside those that it finds out. */
+  /** The options of `init` that it cannot find out itself. */
   options: readonly string[]
-  /** What it finds out, or is told: the file store.ts. */
+  /** What the written file store.ts contains. */
   expects: readonly RegExp[]
   /** The playerIds of two players with 100.00 EUR. */
   players: readonly [string, string]

@@ -111,7 +111,7 @@ describe('a button of a placed bet', () => {
 
 describe('what the page does not do', () => {
   test.each([
-    ['place', { playerId: 'nobody', stake: '10' }, 'There is no such player.'],
+    ['place', { playerId: 'unknown', stake: '10' }, 'There is no such player.'],
     ['roll-back', { betId: 'unknown' }, 'There is no such button or bet.'],
     ['steal', { playerId: 'anna' }, 'There is no such button or bet.'],
   ])('given %s with %j, then nothing is sent, and the page says so', async (name, form, words) => {

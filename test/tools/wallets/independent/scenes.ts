@@ -1183,7 +1183,7 @@ export const decided: Scene[] = [
     title: 'D16 a call creates no player',
     catches: ['players-created-by-bets'],
     play: async w => {
-      const unknown = { playerId: 'nobody' }
+      const unknown = { playerId: 'unknown-player' }
       await w.place('1', unknown)
       return [[await w.rollBack(unknown), '400 INVALID_PLAYER']]
     },
