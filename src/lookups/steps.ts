@@ -1,5 +1,5 @@
-/** Why a recorded transaction was decided as it was: the rule, in words. */
-import { isZero } from '../money.js'
+/** Why a recorded transaction was decided as it was, in words, and the rule. */
+import { isZero, negate } from '../money.js'
 import { finalRefusals } from '../outcomes.js'
 import { money } from './money-text.js'
 import type { BetHistory, RecordedTransaction } from './records.js'
@@ -11,7 +11,7 @@ export interface BetStep {
   accepted: boolean
   /** The decision of docs/decisions.md, or the section of the interface: `"D11"`, `"spec 4.1"`. */
   rule: string
-  /** The rule in words. */
+  /** The reason, in words that support can read to a player; begins in lower case. */
   why: string
 }
 
@@ -57,7 +57,7 @@ function explanationOf(transaction: RecordedTransaction, before: Before, history
     case 'placebet':
       return transaction.refusal === null ? placed(transaction) : refusedBet(transaction, before, history)
     case 'settlement':
-      return { rule: 'D17', why: `credited as ${transaction.type}` }
+      return { rule: 'D17', why: settled(transaction) }
     case 'unsettlement':
       return transaction.refusal === null ? reversed(transaction) : uncollected(transaction)
     case 'rollbackbet':
@@ -65,38 +65,48 @@ function explanationOf(transaction: RecordedTransaction, before: Before, history
   }
 }
 
-const placed = ({ amount }: RecordedTransaction): Explanation => ({
-  rule: 'spec 4.1',
-  why:
-    amount !== null && isZero(amount) ? 'a new bet with a stake of 0' : 'a new bet, and the funds sufficed',
-})
+const placed = ({ amount, currency }: RecordedTransaction): Explanation => {
+  const stake = money(amount ?? '', currency)
+  return {
+    rule: 'spec 4.1',
+    why:
+      amount !== null && isZero(amount)
+        ? `the stake was ${stake}: nothing was debited`
+        : `the stake of ${stake} was debited`,
+  }
+}
+
+const nothing = 'nothing was debited'
 
 function refusedBet(
-  { refusal, playerId, amount, currency }: RecordedTransaction,
+  { refusal, playerId, amount, currency, balanceAfter }: RecordedTransaction,
   { placed: first, isTombstone, isRolledBack }: Before,
   { bet }: BetHistory,
 ): Explanation {
+  const final = `${nothing}, and the refusal is final`
   if (isRefusal(refusal, finalRefusals.insufficientFunds))
     return {
       rule: 'D6',
-      why: `the balance was lower than the stake of ${money(amount ?? '', currency)}; final, nothing was debited`,
+      why: `${balanceText(balanceAfter, currency)} did not cover the stake of ${money(amount ?? '', currency)}; ${final}`,
     }
   if (isRefusal(refusal, finalRefusals.currencyMismatch))
-    return { rule: 'D23', why: `${currency} is not the currency of the player; final, nothing was debited` }
-  if (!isRefusal(refusal, finalRefusals.betIdUsed) && !isRefusal(refusal, finalRefusals.betRolledBack))
     return {
-      rule: 'D6',
-      why: `refused by a rule of the operator: ${refusal?.description}; final, nothing was debited`,
+      rule: 'D23',
+      why: `the bet was in ${currency}, which is not the currency of the account; ${final}`,
     }
+  if (!isRefusal(refusal, finalRefusals.betIdUsed) && !isRefusal(refusal, finalRefusals.betRolledBack))
+    return { rule: 'D6', why: `a rule of the operator refused it: ${refusal?.description}; ${final}` }
   if (bet !== null && bet.playerId !== playerId)
-    return { rule: 'D15', why: 'the betId belongs to a bet of another player; nothing was debited' }
+    return { rule: 'D15', why: `the bet belongs to another player; ${nothing}` }
   if (isTombstone)
-    return { rule: 'D11', why: 'the rollback of this bet had come first (tombstone); nothing was debited' }
-  if (isRolledBack)
-    return { rule: 'D10', why: 'the betId belongs to a bet that was rolled back; nothing was debited' }
+    return { rule: 'D11', why: `the platform had rolled the bet back before it arrived; ${nothing}` }
+  if (isRolledBack) return { rule: 'D10', why: `the bet had been rolled back before; ${nothing}` }
   const which = first === null ? 'another transaction' : first.transactionId
-  return { rule: 'D10', why: `one bet, one placebet: the betId belongs to ${which}; nothing was debited` }
+  return { rule: 'D10', why: `the bet was placed already, by ${which}; ${nothing} again` }
 }
+
+const balanceText = (balance: string | null, currency: string | null) =>
+  balance === null ? 'the balance' : `the balance of ${money(balance, currency)}`
 
 /** By code and description: a rule of the operator may refuse with the same code. */
 const isRefusal = (refusal: Recorded, known: NonNullable<Recorded>) =>
@@ -104,26 +114,56 @@ const isRefusal = (refusal: Recorded, known: NonNullable<Recorded>) =>
 
 type Recorded = RecordedTransaction['refusal']
 
-const creditOf = (type: string | null) => (type === 'UNVOIDED' ? 'VOIDED' : 'BET_PAID')
+function settled({ amount, currency, type }: RecordedTransaction): string {
+  const credited = money(amount ?? '0', currency)
+  if (type === 'VOIDED') return `the bet was declared void: ${credited} was returned`
+  if (type === 'CASHOUT') return `the bet was cashed out: ${credited} was credited`
+  return isZero(amount ?? '0')
+    ? 'the bet was settled without a payout'
+    : `the bet was settled: the payout of ${credited} was credited`
+}
 
-const reversed = ({ delta, type }: RecordedTransaction): Explanation => ({
-  rule: 'D18',
-  why: isZero(delta)
-    ? `reversed the ${creditOf(type)} credit, which was 0`
-    : `debited the whole live ${creditOf(type)} credit`,
-})
+/** Why an unsettlement came, and what it takes back. */
+const correctionOf = (type: string | null) =>
+  type === 'UNVOIDED'
+    ? { reason: 'the platform declared the bet valid again', credit: 'refund' }
+    : { reason: 'the platform corrected the result', credit: 'payout' }
 
-function uncollected({ refusal, type }: RecordedTransaction): Explanation {
-  const owed = `the ${creditOf(type)} credit stays with the player and is owed to the platform; final`
+function reversed({ delta, type, betCurrency }: RecordedTransaction): Explanation {
+  const { reason, credit } = correctionOf(type)
+  const amount = money(negate(delta), betCurrency)
+  return {
+    rule: 'D18',
+    why: isZero(delta)
+      ? `${reason}; the ${credit} was ${amount}, so nothing was taken back`
+      : `${reason}, so the ${credit} of ${amount} was taken back`,
+  }
+}
+
+function uncollected({ refusal, type, balanceAfter, betCurrency }: RecordedTransaction): Explanation {
+  const { reason, credit } = correctionOf(type)
+  const owed = 'the player keeps it, and it is owed to the platform; the refusal is final'
   return isRefusal(refusal, finalRefusals.clawbacksDisabled)
-    ? { rule: 'D20', why: `clawbacks were not possible: ${owed} (D7)` }
-    : { rule: 'D7', why: `the funds did not cover the clawback: ${owed}` }
+    ? { rule: 'D20', why: `${reason}, but this wallet cannot take the ${credit} back: ${owed}` }
+    : {
+        rule: 'D7',
+        why: `${reason}, but ${balanceText(balanceAfter, betCurrency)} did not cover the ${credit}: ${owed}`,
+      }
 }
 
 function rolledBack(transaction: RecordedTransaction, before: Before, history: BetHistory): Explanation {
-  if (!isZero(transaction.delta)) return { rule: 'spec 4.3', why: 'the stake was returned' }
+  const { delta, betCurrency } = transaction
+  const returned = money(delta, betCurrency)
+  if (!isZero(delta))
+    return {
+      rule: 'spec 4.3',
+      why: `the platform rolled the bet back: the stake of ${returned} was returned`,
+    }
   if (before.isRolledBack) return { rule: 'D12', why: 'rolled back already; nothing was left to return' }
   if (before.placed === null && !isLegacy(history))
-    return { rule: 'D11', why: 'the bet was unknown: a tombstone now stops it, nothing was returned' }
-  return { rule: 'spec 4.3', why: 'the stake of 0 was returned' }
+    return {
+      rule: 'D11',
+      why: 'the platform rolled the bet back before it arrived: no stake was debited, so nothing was returned',
+    }
+  return { rule: 'spec 4.3', why: `the platform rolled the bet back; its stake was ${returned}` }
 }

@@ -29,6 +29,7 @@ function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransac
 const of = (operation: RecordedTransaction['operation'], fields: Partial<RecordedTransaction>) =>
   transaction({
     ...{ operation, transactionId: `${operation}-1`, amount: null, currency: null, delta: '0' },
+    ...{ betCurrency: operation === 'settlement' ? null : 'EUR' },
     ...{ type: operation === 'rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED' },
     ...fields,
   })
@@ -137,19 +138,29 @@ describe('the verdict', () => {
 describe('the rule of each call', () => {
   const before = transaction()
   it.each<[string, BetHistory, string, RegExp]>([
-    ['an accepted bet', history(bet(), before), 'spec 4.1', /new bet, and the funds sufficed/],
-    ['no funds', history(null, refused(noFunds)), 'D6', /lower than the stake of 30\.00 EUR/],
-    ['currency', history(null, refused(otherCurrency)), 'D23', /^EUR is not the currency of the player/],
-    ['a used betId', history(bet(), before, refused(used)), 'D10', /belongs to t-1/],
+    ['an accepted bet', history(bet(), before), 'spec 4.1', /^the stake of 30\.00 EUR was debited$/],
+    [
+      'no funds',
+      history(null, refused(noFunds)),
+      'D6',
+      /^the balance of 70\.00 EUR did not cover the stake of 30\.00 EUR; nothing was debited, and/,
+    ],
+    [
+      'currency',
+      history(null, refused(otherCurrency)),
+      'D23',
+      /^the bet was in EUR, which is not the currency of the account;/,
+    ],
+    ['a used betId', history(bet(), before, refused(used)), 'D10', /placed already, by t-1;/],
     [
       'another player',
       history(bet(), before, refused(used, { playerId: 'kenji' })),
-      ...(['D15', /of another player/] as const),
+      ...(['D15', /belongs to another player/] as const),
     ],
     [
       'a late bet',
       history(tombstone, of('rollbackbet', {}), refused(lateBet)),
-      ...(['D11', /tombstone/] as const),
+      ...(['D11', /^the platform had rolled the bet back before it arrived; nothing was debited$/] as const),
     ],
     [
       'a bet after its rollback',
@@ -158,13 +169,13 @@ describe('the rule of each call', () => {
         ...[before, of('rollbackbet', { delta: '30' })],
         refused(lateBet),
       ),
-      ...(['D10', /was rolled back/] as const),
+      ...(['D10', /had been rolled back before; nothing was debited/] as const),
     ],
     [
       'the operator',
       history(null, refused({ errorCode: 'LIMIT_REACHED', description: 'the limit' })),
       'D6',
-      /rule of the operator: the limit/,
+      /rule of the operator refused it: the limit;/,
     ],
     [
       'a rule with a code of ours',
@@ -175,32 +186,77 @@ describe('the rule of each call', () => {
     [
       'the same code by a rule of the operator',
       history(null, refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: above the limit' })),
-      ...(['D6', /rule of the operator: amount: above the limit/] as const),
+      ...(['D6', /rule of the operator refused it: amount: above the limit/] as const),
     ],
-    ['a settlement', history(bet(), before, settlement('5', 'VOIDED')), 'D17', /credited as VOIDED/],
-    ['a clawback', history(bet(), before, of('unsettlement', { delta: '-5' })), 'D18', /whole live BET_PAID/],
+    [
+      'a settlement',
+      history(bet(), before, settlement('5', 'VOIDED')),
+      'D17',
+      /^the bet was declared void: 5\.00 EUR was returned$/,
+    ],
+    [
+      'a clawback',
+      history(bet(), before, of('unsettlement', { delta: '-5' })),
+      'D18',
+      /^the platform corrected the result, so the payout of 5\.00 EUR was taken back$/,
+    ],
     [
       'a clawback of 0',
       history(bet(), before, of('unsettlement', { type: 'UNVOIDED' })),
-      ...(['D18', /VOIDED credit, which was 0/] as const),
+      ...([
+        'D18',
+        /^the platform declared the bet valid again; the refund was 0\.00 EUR, so nothing/,
+      ] as const),
     ],
     [
       'uncollected',
-      history(bet(), before, of('unsettlement', { refusal: noFundsToReverse })),
-      ...(['D7', /owed to the platform/] as const),
+      history(bet(), before, of('unsettlement', { refusal: noFundsToReverse, balanceAfter: '5' })),
+      ...([
+        'D7',
+        /^the platform corrected the result, but the balance of 5\.00 EUR did not cover the payout: .*owed to the platform/,
+      ] as const),
     ],
     [
       'no clawbacks',
       history(bet(), before, of('unsettlement', { refusal: noClawbacks })),
-      ...(['D20', /owed to the platform/] as const),
+      ...(['D20', /but this wallet cannot take the payout back: .*owed to the platform/] as const),
+    ],
+    [
+      'no funds, without a balance',
+      ...([history(null, refused(noFunds, { balanceAfter: null })), 'D6', /^the balance did not/] as const),
+    ],
+    [
+      'a lost bet',
+      ...([
+        history(bet(), before, settlement('0')),
+        'D17',
+        /^the bet was settled without a payout$/,
+      ] as const),
+    ],
+    [
+      'a cash-out',
+      ...([history(bet(), before, settlement('5', 'CASHOUT')), 'D17', /cashed out: 5\.00 EUR was/] as const),
+    ],
+    [
+      'a stake of 0',
+      ...([
+        history(bet(), transaction({ amount: '0', delta: '0' })),
+        'spec 4.1',
+        /^the stake was 0\.00 EUR: nothing/,
+      ] as const),
     ],
     [
       'a rollback',
       history(bet(), before, of('rollbackbet', { delta: '30' })),
       'spec 4.3',
-      /stake was returned/,
+      /^the platform rolled the bet back: the stake of 30\.00 EUR was returned$/,
     ],
-    ['a tombstone', history(tombstone, of('rollbackbet', {})), 'D11', /the bet was unknown/],
+    [
+      'a tombstone',
+      history(tombstone, of('rollbackbet', {})),
+      'D11',
+      /before it arrived: no stake was debited, so nothing was returned/,
+    ],
     [
       'a second rollback',
       history(tombstone, of('rollbackbet', {}), of('rollbackbet', { transactionId: 'r-2' })),
@@ -213,7 +269,7 @@ describe('the rule of each call', () => {
         transaction({ amount: '0', delta: '0' }),
         of('rollbackbet', {}),
       ),
-      ...(['spec 4.3', /stake of 0/] as const),
+      ...(['spec 4.3', /its stake was 0\.00 EUR$/] as const),
     ],
     [
       'a rollback of a legacy bet',
@@ -353,16 +409,16 @@ it('is printed as a table', () => {
       credited,
       transaction(),
       refused(used, { playerId: 'kenji', balanceAfter: null }),
-      of('settlement', { amount: '75', delta: '75', type: 'BET_PAID', balanceAfter: '145' }),
+      of('settlement', { amount: '75', delta: '75', currency: 'EUR', type: 'BET_PAID', balanceAfter: '145' }),
     ),
   )
   expect(formatBet(story)).toBe(`Bet b-1 of player anna
 Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.
 
 Recorded (UTC)           Call                 Transaction   Change  Balance after  Decision
-2026-11-22 10:01:00.000  placebet             t-1           -30.00          70.00  accepted: a new bet, and the funds sufficed (spec 4.1)
-2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the betId belongs to a bet of another player; nothing was debited (D15)
-2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: credited as BET_PAID (D17)
+2026-11-22 10:01:00.000  placebet             t-1           -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)
+2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the bet belongs to another player; nothing was debited (D15)
+2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)
 
 Now:   PLACED, stake 30.00 EUR, revision 2
        BET_PAID: live 75.00 EUR, reversed 0.00 EUR, uncollected 0.00 EUR

@@ -60,9 +60,9 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         'Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.',
         '',
         'Recorded (UTC)           Call                 Transaction  Change  Balance after  Decision',
-        'TIME  placebet             t-1          -30.00          70.00  accepted: a new bet, and the funds sufficed (spec 4.1)',
-        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: one bet, one placebet: the betId belongs to t-1; nothing was debited (D10)',
-        'TIME  settlement BET_PAID  s-1          +75.00         145.00  accepted: credited as BET_PAID (D17)',
+        'TIME  placebet             t-1          -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)',
+        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: the bet was placed already, by t-1; nothing was debited again (D10)',
+        'TIME  settlement BET_PAID  s-1          +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)',
         '',
         'Now:   PLACED, stake 30.00 EUR, revision 2',
       ])
