@@ -30,6 +30,7 @@ const exportsOf: Record<string, string[]> = {
     'numberedPlayers',
     'renderHtml',
     'renderJunit',
+    'renderSimulation',
     'simulateSportsbook',
   ],
   'bet-wallet/batches': ['answerEach', 'bisect', 'createBatches'],

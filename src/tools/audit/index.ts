@@ -31,9 +31,11 @@ export {
   type SimulationOptions,
   type SimulationProgress,
   type SimulationReport,
+  type SimulationTimeline,
   type SimulatorClock,
   simulateSportsbook,
 } from '../simulator/index.js'
+export { renderSimulation } from '../simulator/page.js'
 export { renderHtml } from './html/render.js'
 export { renderJunit } from './junit.js'
 export type { AuditOptions } from './options.js'

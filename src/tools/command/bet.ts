@@ -2,19 +2,21 @@
 import { explainBet } from '../../lookups/bet-explanation.js'
 import type { BetHistory } from '../../lookups/records.js'
 import { formatBet } from '../../lookups/text.js'
+import { renderBet } from '../dispute/bet-page.js'
 import { idOf, parseWords } from './arguments.js'
 import { lookUpHelp } from './help.js'
-import { lookupArguments, withLookups } from './lookup-source.js'
-import { forTerminal, printJson } from './output.js'
+import { htmlArguments, withLookups } from './lookup-source.js'
+import { checkWritable, forTerminal, printJson, writeReport } from './output.js'
 
 /** @returns the exit code: 1 for an unknown bet */
 export async function bet(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, lookupArguments)
+  const { values, positionals } = parseWords(words, htmlArguments)
   if (values.help) {
     console.log(lookUpHelp)
     return 0
   }
   const betId = idOf('bet', positionals)
+  checkWritable(values.html)
   const history = await withLookups(values, lookups => lookups.bet(betId))
   if (history === null) {
     console.error(unknownBet(forTerminal(betId)))
@@ -22,6 +24,7 @@ export async function bet(words: string[]): Promise<number> {
   }
   if (values.json) printJson(withStory(history))
   else console.log(formatBet(forTerminal(explainBet(history))))
+  writeReport(values.html, () => renderBet(history))
   return 0
 }
 

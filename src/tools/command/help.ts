@@ -14,6 +14,7 @@ export const commandHelp = `Usage
   bet-wallet send <call> [base url] [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
+  bet-wallet transaction --amount <decimal> --around <time> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
@@ -30,7 +31,7 @@ export const commandHelp = `Usage
                to the cent
   send         sends one call, and explains the answer
   bet          explains a bet from the database: each call, its rule, what holds now
-  transaction  shows every operation that has used a transactionId
+  transaction  shows every operation that has used a transactionId, or finds one by amount and time
   player       shows an account with its transactions and bets
   reconcile    compares the platform's report with the wallet's transactions, explains each
                difference, and shows the call that repairs it
@@ -173,6 +174,7 @@ Nothing is written to disk, and there are no credentials: it is for trying, with
 export const lookUpHelp = `Usage
   bet-wallet bet <betId> [options]
   bet-wallet transaction <transactionId> [options]
+  bet-wallet transaction --amount <decimal> --around <time> [options]
   bet-wallet player <playerId> [options]
 
 Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
@@ -186,10 +188,18 @@ Player
   --limit <number>          transactions per page, at most 1000 (50)
   --cursor <text>           the next page, as the page before has printed it
 
+Transaction of which no id is known
+  --amount <decimal>        the stake, the settled amount, or the change of the balance: 12.50
+  --around <time>           when the wallet recorded it, about: 2026-11-22T18:30Z
+  --within <duration>       how far it may be from that time: 5m, 12h (30m)
+  --player <id>             only this player's: by the player's index, otherwise by that of the time
+  --limit <number>          how many are shown, at most 1000 (50)
+
 Output
   --json                    prints JSON
+  --html <file>             bet, player: a page for support and finance, to read to the player
 
-The exit code is 0, 1 for an unknown id, and 2 if the lookup was not possible.`
+The exit code is 0, 1 if nothing was found, and 2 if the lookup was not possible.`
 
 export const reconcileHelp = `Usage
   bet-wallet reconcile <report...> --from <time> --to <time> [options]
@@ -368,6 +378,7 @@ Execution
 
 Output (in addition to the summary)
   --json <file>             the report as JSON
+  --html <file>             the report as an HTML page, with charts of the run
   --report <file>           what a platform would report for a reconciliation: a row of CSV per
                             transaction, as bet-wallet reconcile reads it without a mapping
 

@@ -21,6 +21,12 @@ export const lookupArguments = {
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsConfig['options']
 
+/** Of a lookup that is written as a page too. */
+export const htmlArguments = {
+  ...lookupArguments,
+  html: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
 export interface LookupValues {
   'database-url'?: string
   schema?: string

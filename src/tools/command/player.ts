@@ -1,14 +1,16 @@
 /** `bet-wallet player`: an account with its transactions and bets, page by page. */
 import type { ParseArgsConfig } from 'node:util'
+import type { BetHistory, PlayerHistory, WalletLookups } from '../../lookups/records.js'
 import { formatPlayer } from '../../lookups/text.js'
 import { microsecondsOf } from '../../lookups/times.js'
+import { renderPlayer } from '../dispute/player-page.js'
 import { given, idOf, parseWords, UsageError, wholeNumberOf } from './arguments.js'
 import { lookUpHelp } from './help.js'
-import { lookupArguments, withLookups } from './lookup-source.js'
-import { forTerminal, printJson } from './output.js'
+import { htmlArguments, withLookups } from './lookup-source.js'
+import { checkWritable, forTerminal, printJson, writeReport } from './output.js'
 
 const playerArguments = {
-  ...lookupArguments,
+  ...htmlArguments,
   from: { type: 'string' },
   to: { type: 'string' },
   limit: { type: 'string' },
@@ -29,7 +31,11 @@ export async function player(words: string[]): Promise<number> {
     ...given('limit', wholeNumberOf('--limit', values.limit)),
     ...given('cursor', values.cursor),
   }
-  const history = await withLookups(values, lookups => lookups.player(playerId, page))
+  checkWritable(values.html)
+  const [history, bets] = await withLookups(values, async lookups => {
+    const found = await lookups.player(playerId, page)
+    return [found, values.html === undefined ? [] : await betsOf(lookups, found)] as const
+  })
   if (history === null) {
     console.error(
       `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
@@ -38,7 +44,18 @@ export async function player(words: string[]): Promise<number> {
   }
   if (values.json) printJson(history)
   else console.log(formatPlayer(forTerminal(history), page))
+  writeReport(values.html, () => renderPlayer(history, bets, page))
   return 0
+}
+
+/** The bets that the transactions name, each with its whole life. */
+async function betsOf(lookups: WalletLookups, history: PlayerHistory | null): Promise<BetHistory[]> {
+  const found: BetHistory[] = []
+  for (const betId of new Set(history?.transactions.map(transaction => transaction.betId))) {
+    const bet = await lookups.bet(betId)
+    if (bet !== null) found.push(bet)
+  }
+  return found
 }
 
 function timeOf(name: string, text: string | undefined): string | undefined {

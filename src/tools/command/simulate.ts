@@ -10,6 +10,7 @@ import {
   type SimulationReport,
   simulateSportsbook,
 } from '../simulator/index.js'
+import { renderSimulation } from '../simulator/page.js'
 import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
 import {
   authenticationOf,
@@ -47,6 +48,7 @@ const simulateArguments = {
   chaos: { type: 'string' },
   pause: { type: 'string' },
   report: { type: 'string' },
+  html: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
 /** Of a line of progress in a log. */
@@ -59,7 +61,7 @@ export async function simulate(words: string[]): Promise<number> {
     return 0
   }
   const baseUrl = baseUrlOf(positionals)
-  for (const file of [values.json, values.report]) checkWritable(file)
+  for (const file of [values.json, values.report, values.html]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
   const isTerminal = process.stderr.isTTY
   const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
@@ -69,11 +71,13 @@ export async function simulate(words: string[]): Promise<number> {
       signal: interruptSignal('open bets are settled and reconciled first'),
       progressEveryMs: isTerminal ? 500 : 5_000,
       onProgress: progress => printProgress(progress, isTerminal),
+      timeline: values.html !== undefined,
       ...(platform && { onTransaction: transaction => platform.write(platformReportLine(transaction)) }),
     })
     if (isTerminal) overwriteLine('')
     console.log(formatSimulationReport(forTerminal(report)))
     writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
+    writeReport(values.html, () => renderSimulation(report))
     if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
     return report.passed ? 0 : 1
   } finally {

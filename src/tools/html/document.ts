@@ -47,6 +47,12 @@ export function factList(facts: readonly (readonly [name: string, value: Markup 
   return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
+/** A table whose rows become blocks of names and values where the page is narrow. */
+export const wideTable = (names: readonly string[], caption: string | null, rows: readonly Markup[]) =>
+  html`<table class="wide">${caption && html`<caption>${caption}</caption>`}
+<thead><tr>${names.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table>`
+
 /** A part of the page with a heading; `null` if it is not wanted. */
 export function section(wanted: boolean, id: string, heading: string, body: Markup): Markup | null {
   return wanted

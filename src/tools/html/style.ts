@@ -135,6 +135,13 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .plot .band-name { fill: var(--fail); font-weight: 600 } .plot .extreme { fill: var(--ink) }
 .plot .mark { paint-order: stroke; stroke: var(--paper); stroke-width: 4px }
 .audit-curve figcaption { margin-top: .6rem }
+.chart { margin-top: 1.4rem } .chart figcaption { margin-bottom: .4rem } .chart b { color: var(--ink) } .key { white-space: nowrap } .key .plot { display: inline-block; vertical-align: middle }
+h1.subject { font-size: clamp(1.9rem, 6vw, 2.8rem); margin: 2rem 0 1.4rem }
+.answers { margin-top: 1.2rem } .answers dl > div, .counts dl > div { display: grid; grid-template-columns: 10rem minmax(0, 1fr); gap: .75rem; padding: .4rem 0; border-top: 1px solid var(--line) } .counts dt::first-letter { text-transform: uppercase }
+.story li { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(9rem, auto); gap: .1rem 1rem; padding: .6rem 0; border-top: 1px solid var(--line) } .story .when { color: var(--soft); font-size: .85rem }
+.story li.warn { box-shadow: -.75rem 0 var(--paper), calc(-.75rem - 3px) 0 var(--tone) } .story .change { text-align: right; max-width: 14rem } .change > * { display: block } .change span { font-size: .85rem } .terms { color: var(--soft); font-size: .75rem } .interface li { color: var(--soft); font-size: .85rem }
+.dashed { stroke-dasharray: 7 4 } .dotted { stroke-dasharray: 1.5 4 }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); gap: 0 2.5rem }
 
 footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { font-size: 1.1rem; color: var(--ink); margin-top: 0 } footer p { margin-top: .5rem; max-width: 48rem } footer .legend { margin-top: .5rem }
 
@@ -147,7 +154,8 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   .wide td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem 0; white-space: normal }
   .wide td::before { content: attr(data-name); font-weight: 400; color: var(--soft) }
   .failed { padding-left: .8rem } details .failed { padding-left: .8rem }
-  .finding > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
+  .finding > div, .answers dl > div, .counts dl > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
+  .story li { grid-template-columns: minmax(0, 1fr) } .story .change { text-align: left; max-width: none }
   details.case > summary { grid-template-columns: auto minmax(0, 1fr) auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }
   .case-body, .bodies { padding-left: 0 } .bodies { grid-template-columns: minmax(0, 1fr); gap: .1rem }
   .axis, .call > summary, .case-curve { grid-template-columns: 1.3rem minmax(0, 1fr) 2.9rem fit-content(7rem) .8rem; gap: 0 .5rem }
@@ -169,7 +177,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   summary::after { display: none }
   h2, h3, h4, header, .axis, summary { break-after: avoid }
   h2 { margin-top: 2rem }
-  .finding, .failed > pre, .audit-curve, .group, tr, summary, details.case { break-inside: avoid }
+  .finding, .failed > pre, .audit-curve, .chart, .story li, .group, tr, summary, details.case { break-inside: avoid }
   .case:target { background: none; box-shadow: none }
   .case-body { padding-bottom: .8rem }
   a { text-decoration: none } footer { margin-top: 2rem; break-inside: avoid }

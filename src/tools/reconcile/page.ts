@@ -1,6 +1,6 @@
 /** A reconciliation as one HTML page: for finance, for the platform and for the archive. */
 
-import { code, documentOf, factList, section, verdictBlock } from '../html/document.js'
+import { code, documentOf, factList, section, verdictBlock, wideTable } from '../html/document.js'
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
 import { amountText, type DecimalText, isZero, signed } from './amounts.js'
@@ -62,12 +62,6 @@ ${netTable(reconciliation)}</div>
 
 const differenceCell = (amount: DecimalText, currency: string | null) =>
   html`<td class="${isZero(amount) ? 'zero' : 'fail'}" data-name="Difference">${signed(amount, currency)}</td>`
-
-/** A table whose rows become blocks of names and values where the page is narrow. */
-const wideTable = (names: readonly string[], caption: string | null, rows: readonly Markup[]) =>
-  html`<table class="wide">${caption === null ? null : html`<caption>${caption}</caption>`}
-<thead><tr>${names.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>${rows}</tbody></table>`
 
 const netTable = (reconciliation: Reconciliation) =>
   wideTable(

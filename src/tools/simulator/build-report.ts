@@ -10,6 +10,7 @@ import type { Outbox } from './outbox.js'
 import type { PlayerBooks, SimulationProgress, SimulationReport } from './report.js'
 import type { Sportsbook } from './sportsbook.js'
 import type { Tally } from './tally.js'
+import type { Timeline } from './timeline.js'
 
 export interface ReportedState {
   readonly settings: Settings
@@ -19,6 +20,8 @@ export interface ReportedState {
   readonly outbox: Pick<Outbox, 'pending'>
   readonly sportsbook: Pick<Sportsbook, 'counts'>
   readonly tally: Tally
+  /** `null`: none is wanted. */
+  readonly timeline: Timeline | null
   /** By the clock's `now`. */
   readonly startedAt: number
   /** Milliseconds since 1970. */
@@ -90,6 +93,7 @@ export function buildReport(state: ReportedState, now: number): SimulationReport
     faultsInjected: { ...network.faultsInjected },
     debts: debtsOf(accounts),
     books: { players: accounts.map(booksOf) },
+    timeline: state.timeline?.read() ?? null,
   }
 }
 

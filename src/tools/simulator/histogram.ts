@@ -26,6 +26,14 @@ export class Histogram {
     if (milliseconds > this.#max) this.#max = milliseconds
   }
 
+  /** Adds what another one has recorded. */
+  add(other: Histogram): void {
+    for (const [place, count] of other.#counts.entries())
+      this.#counts[place] = (this.#counts[place] as number) + count
+    this.#recorded += other.#recorded
+    this.#max = Math.max(this.#max, other.#max)
+  }
+
   latency(): Latency {
     if (this.#recorded === 0) return { p50: 0, p90: 0, p99: 0, max: 0 }
     const [p50, p90, p99] = [this.#percentile(0.5), this.#percentile(0.9), this.#percentile(0.99)]

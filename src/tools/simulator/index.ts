@@ -16,3 +16,4 @@ export type {
   SimulationReport,
 } from './report.js'
 export { simulateSportsbook } from './simulation.js'
+export type { PlayerTimeline, SimulationTimeline, TimelinePart } from './timeline.js'

@@ -118,6 +118,13 @@ export interface SimulationOptions extends WalletTarget {
    * report. At the end of a run, placebets without an answer are sent again, so that the report is complete.
    */
   onTransaction?(transaction: DecidedTransaction): void
+  /**
+   * Whether the report has a timeline: calls, faults, latencies and balances over time, for the page of
+   * `bet-wallet simulate --html`.
+   *
+   * @default false
+   */
+  timeline?: boolean
   /** For tests. */
   clock?: SimulatorClock
 }
@@ -164,6 +171,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
   'onDifference',
   'onBetClosed',
   'onTransaction',
+  'timeline',
   'clock',
 ])
 
@@ -186,6 +194,7 @@ export interface Settings extends TargetSettings {
   onDifference: (difference: Difference) => void
   onBetClosed: ((bet: ClosedBet) => void) | null
   onTransaction: ((transaction: DecidedTransaction) => void) | null
+  timeline: boolean
   clock: SimulatorClock
 }
 
@@ -224,6 +233,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     onDifference: options.onDifference?.bind(options) ?? (() => {}),
     onBetClosed: options.onBetClosed?.bind(options) ?? null,
     onTransaction: options.onTransaction?.bind(options) ?? null,
+    timeline: check.boolean('timeline', options.timeline ?? false),
   }
 }
 

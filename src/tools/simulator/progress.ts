@@ -82,7 +82,7 @@ function headLines(report: SimulationReport): string[] {
   ]
 }
 
-function costText({ currency, players, tooMuch, tooLittle }: SimulationCost): string {
+export function costText({ currency, players, tooMuch, tooLittle }: SimulationCost): string {
   const parts = [
     isZeroText(tooMuch) ? '' : `${tooMuch} ${currency} too much (the operator's loss)`,
     isZeroText(tooLittle) ? '' : `${tooLittle} ${currency} too little (the players' loss)`,
@@ -92,7 +92,7 @@ function costText({ currency, players, tooMuch, tooLittle }: SimulationCost): st
 
 const isZeroText = (amount: string) => /^[0.]+$/.test(amount)
 
-const meanings: Record<Difference['kind'], string> = {
+export const meanings: Record<Difference['kind'], string> = {
   balance: 'an impossible balance was answered',
   'closing-balance': 'the balance at the end is wrong',
   replay: 'a retry was answered differently from the first call',
@@ -106,13 +106,19 @@ const meanings: Record<Difference['kind'], string> = {
   books: 'an error of the simulator',
 }
 
+/** What players have too much and too little. */
+export const sumsText = (amounts: DifferenceGroup['amounts']): string =>
+  amounts
+    .flatMap(({ currency, tooMuch, tooLittle }) => [
+      ...(isZeroText(tooMuch) ? [] : [`+${tooMuch} ${currency}`]),
+      ...(isZeroText(tooLittle) ? [] : [`-${tooLittle} ${currency}`]),
+    ])
+    .join(', ')
+
 function groupLines({ kind, operation, type, count: times, amounts, first }: DifferenceGroup): string[] {
   const request = operation === null ? '' : ` (${operation}${type === null ? '' : ` ${type}`})`
-  const sums = amounts.flatMap(({ currency, tooMuch, tooLittle }) => [
-    ...(isZeroText(tooMuch) ? [] : [`+${tooMuch} ${currency}`]),
-    ...(isZeroText(tooLittle) ? [] : [`-${tooLittle} ${currency}`]),
-  ])
-  const money = sums.length === 0 ? '' : `: ${sums.join(', ')}`
+  const sums = sumsText(amounts)
+  const money = sums === '' ? '' : `: ${sums}`
   const where = first.betId === '' ? '' : `, bet ${first.betId}`
   return [
     `${count(times).padStart(6)} × ${kind}${request}, ${meanings[kind]}${money}`,
@@ -146,7 +152,7 @@ function linesOf(difference: Difference, number: number): string[] {
   ]
 }
 
-function countRows(report: SimulationReport): [string, string][] {
+export function countRows(report: SimulationReport): [string, string][] {
   const { counts, latencyMs, requests, durationMs, requestsPerSecond } = report
   const { p50, p90, p99, max } = latencyMs
   return [
@@ -207,7 +213,7 @@ function failedText({ answers, counts, requests }: SimulationReport): string {
   return `${count(counts.failedCalls)} (${share} %), without injected faults: ${parts.join(', ')}`
 }
 
-function answerRows({ answers }: SimulationReport): [string, string][] {
+export function answerRows({ answers }: SimulationReport): [string, string][] {
   return Object.entries(answers).map(([operation, counts]) => {
     const all = Object.entries(counts).sort(([, a], [, b]) => b - a)
     return [operation, all.map(([answer, times]) => `${answer}: ${count(times)}`).join(', ') || 'never']
@@ -234,7 +240,7 @@ function faultsText(faults: SimulationReport['faultsInjected']): string {
   return injected.map(name => `${count(faults[name])} ${faultNames[name]}`).join(', ') || 'none'
 }
 
-function verdict({ passed, complete, differencesCount, books }: SimulationReport): string {
+export function verdict({ passed, complete, differencesCount, books }: SimulationReport): string {
   if (passed)
     return `PASSED: the books of ${playersText(books.players.length)} and the wallet agree to the cent.`
   if (complete) return `FAILED: ${differencesIn(differencesCount)}.`

@@ -4,6 +4,7 @@ import type { DecimalText } from '../platform/decimal.js'
 import type { SimulatedOperation } from './books.js'
 import type { Chaos } from './chaos.js'
 import type { Latency } from './histogram.js'
+import type { SimulationTimeline } from './timeline.js'
 
 /** A disagreement between the wallet's answers and the platform's books. A correct wallet has none. */
 export interface Difference {
@@ -176,6 +177,8 @@ export interface SimulationReport {
   /** Uncollected clawbacks at the end, by currency. */
   debts: Record<string, DecimalText>
   books: { players: PlayerBooks[] }
+  /** The run over time; `null` without the option `timeline`. */
+  timeline: SimulationTimeline | null
 }
 
 export interface SimulationCounts {

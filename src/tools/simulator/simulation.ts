@@ -15,6 +15,7 @@ import type { Reading } from './reading.js'
 import type { SimulationProgress, SimulationReport } from './report.js'
 import { createSportsbook, type Sportsbook } from './sportsbook.js'
 import { Tally } from './tally.js'
+import { Timeline } from './timeline.js'
 import { createTransport, type Transport } from './transport.js'
 
 /** Independent random sequences: the faults of the network do not change the bets. */
@@ -134,6 +135,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     outbox,
     sportsbook,
     tally: new Tally(),
+    timeline: settings.timeline ? new Timeline(accounts) : null,
     startedAt,
     startedDate: clock.date(),
     bettingSince: startedAt,
@@ -292,6 +294,7 @@ function finish(run: Run): void {
     }
   }
   enter(run, 'ended')
+  run.timeline?.count(settings.clock.now() - run.startedAt, totalsOf(run))
   reportProgress(run)
   settings.signal?.removeEventListener('abort', network.sendDue)
   network.stop()
@@ -374,11 +377,26 @@ function enter(run: Run, step: Step): void {
 function onAnswered(run: Run, transaction: Transaction, reading: Reading, milliseconds: number): void {
   const { settings, tally } = run
   tally.record(transaction.operation, reading, milliseconds)
+  run.timeline?.record(
+    settings.clock.now() - run.startedAt,
+    transaction.account,
+    reading,
+    milliseconds,
+    totalsOf(run),
+  )
   if (transaction.operation === 'settlement' && doSettlementsFail(run)) {
     fail(run, settlementsFailed(run))
     return
   }
   if (settings.clock.now() - run.reportedAt >= settings.progressEveryMs) reportProgress(run)
+}
+
+function totalsOf({ tally, network, judge }: Run) {
+  return {
+    failedCalls: tally.failedCalls,
+    faultsInjected: Object.values(network.faultsInjected).reduce((sum, count) => sum + count, 0),
+    differences: judge.differencesCount,
+  }
 }
 
 function reportProgress(run: Run): void {

@@ -6,12 +6,14 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectGoodPage } from '../html/page-rules.js'
 import { runCommand } from './running.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-folder-'))
 const data = join(folder, 'wallet-data')
 const report = join(folder, 'platform.csv')
+const page = join(folder, 'page.html')
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
 
 const environment = { BET_WALLET_PASSWORD: 'demo-secret', BET_WALLET_DATABASE_URL: '' }
@@ -66,8 +68,10 @@ describe('while the wallet runs', () => {
 
   test('the simulated platform’s report is reconciled: EQUAL', async () => {
     const simulated = await run(
-      `simulate ${url} --players anna,kenji --user platform --bets 60 --seed 1 --chaos 0.5 --report ${report}`,
+      `simulate ${url} --players anna,kenji --user platform --bets 60 --seed 1 --chaos 0.5 --report ${report} --html ${page}`,
     )
+    expectGoodPage(readFileSync(page, 'utf8'))
+    expect(readFileSync(page, 'utf8')).not.toContain('demo-secret')
     expect(simulated.out).toContain('PASSED')
     reconcileWords = /^Compare: npx bet-wallet (reconcile .*)$/m.exec(simulated.out)?.[1] ?? ''
     const { code, out } = await compareWith(report)
@@ -106,6 +110,22 @@ describe('while the wallet runs', () => {
     // A statement that ends the database transaction is one of its own: it has no second one behind it.
     expect((await ask(`Bearer ${token}`, 'COMMIT; DELETE FROM bet_wallet_express.players')).status).toBe(400)
     expect((await run(`player anna --folder ${data}`)).out).toMatch(/^Player anna/)
+  })
+
+  test.each([
+    ['bet bet-1', 'The stake of 30.00 EUR was debited.'],
+    ['player anna --limit 1000', '<title>Balance</title>'],
+  ])('%s --html', async (words, text) => {
+    expect((await run(`${words} --folder ${data} --html ${page}`)).code).toBe(0)
+    expectGoodPage(readFileSync(page, 'utf8'))
+    expect(readFileSync(page, 'utf8')).toContain(text)
+  })
+
+  test('transaction by amount and time', async () => {
+    const { code, out } = await run(
+      `transaction --amount 30.00 --around ${new Date().toISOString().slice(0, 16)} --player anna --folder ${data}`,
+    )
+    expect([code, out.includes(' place-1 ')]).toEqual([0, true])
   })
 
   test('a bet that is unknown: exit code 1', async () => {

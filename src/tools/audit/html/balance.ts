@@ -1,5 +1,6 @@
 /** The balances in the answers, as a curve over time. */
 
+import { pathOf, type Scale, scaleOver, stretched } from '../../html/chart.js'
 import { countText, durationText, percentText, shortText } from '../../html/figures.js'
 import { html, type Markup } from '../../html/markup.js'
 import type { AuditExchange } from '../report.js'
@@ -30,24 +31,16 @@ export function balancePoints(exchanges: readonly AuditExchange[]): BalancePoint
     .sort((one, other) => one.atMs - other.atMs)
 }
 
+const valuesOf = (points: readonly BalancePoint[]) => points.map(({ value }) => value)
+
 const extremesOf = (points: readonly BalancePoint[]) => {
   const sorted = [...points].sort((one, other) => one.value - other.value)
   return { lowest: sorted.at(0), highest: sorted.at(-1) }
 }
 
-/** The position of a balance: 0 is the highest, 1 the lowest. */
-type Scale = (value: number) => number
-
-function scaleOver(points: readonly BalancePoint[], bent: (value: number) => number = value => value): Scale {
-  const { lowest, highest } = extremesOf(points)
-  const top = bent(highest?.value ?? 0)
-  const span = top - bent(lowest?.value ?? 0)
-  return value => (span === 0 ? 0.5 : (top - bent(value)) / span)
-}
-
 /** Whether a few extreme balances, such as a huge payout, would turn the others into a flat line. */
 function farApart(points: readonly BalancePoint[]): boolean {
-  const values = points.map(({ value }) => value).sort((one, other) => one - other)
+  const values = valuesOf(points).sort((one, other) => one - other)
   const at = (share: number) => values[Math.round((values.length - 1) * share)] ?? 0
   return (at(0.9) - at(0.1)) * 20 < at(1) - at(0)
 }
@@ -56,7 +49,7 @@ function farApart(points: readonly BalancePoint[]): boolean {
 const logarithmic = (first: number) => (value: number) =>
   Math.sign(value - first) * Math.log10(1 + Math.abs(value - first))
 
-/** The curve: a balance is valid until the next answer. Fits any width, since the stroke does not scale. */
+/** A balance is valid until the next answer. */
 function stepLine(
   points: readonly BalancePoint[],
   shareOf: (ms: number) => number,
@@ -64,13 +57,8 @@ function stepLine(
   topPx: number,
   heightPx: number,
 ): Markup {
-  const x = ({ atMs }: BalancePoint) => Number((shareOf(atMs) * 1000).toFixed(1))
-  const y = ({ value }: BalancePoint) => Number((scale(value) * 100).toFixed(1))
-  const path = points.map((point, index) =>
-    index === 0 ? `M${x(point)} ${y(point)}` : `H${x(point)}V${y(point)}`,
-  )
-  return html`<svg y="${topPx}" width="100%" height="${heightPx}" viewBox="0 0 1000 100" preserveAspectRatio="none"
-overflow="visible"><path class="curve-line" d="${path.join('')}H1000"/></svg>`
+  const corners = points.map(({ atMs, value }) => [shareOf(atMs), scale(value)] as const)
+  return stretched(pathOf(corners, true), '', topPx, heightPx)
 }
 
 /** The curve of one case on the time axis of its calls; `null` for fewer than two balances. */
@@ -93,7 +81,7 @@ export function caseCurve(
       : `from ${first.text} to ${last.text}${extremes}`
   return html`<figure class="case-curve">
 <figcaption><b>Balance</b> ${words}</figcaption>
-<svg class="plot" role="img" width="100%" height="44"><title>Balance in the answers</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, scaleOver(points), 5, 34)}</svg>
+<svg class="plot" role="img" width="100%" height="44"><title>Balance in the answers</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, scaleOver(valuesOf(points)), 5, 34)}</svg>
 </figure>`
 }
 
@@ -151,7 +139,7 @@ export function auditCurve(
   const failed = failedBands(bands, axis)
   const words = `${countText(points.length, 'answer')} with a balance. The first was ${first.text}, the last ${last.text}, the lowest ${lowest.text}, the highest ${highest.text} ${currency}.`
   const isLogarithmic = farApart(points)
-  const scale = isLogarithmic ? scaleOver(points, logarithmic(first.value)) : scaleOver(points)
+  const scale = scaleOver(valuesOf(points), isLogarithmic ? logarithmic(first.value) : null)
   const notes = [
     'Shaded: every other case.',
     failed.length > 0 ? 'Hatched: failed cases.' : '',

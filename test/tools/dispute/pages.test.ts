@@ -1,0 +1,215 @@
+/** Pages for a dispute: the questions of a player and of finance, answered in plain words. */
+import { describe, expect, it } from 'vitest'
+import type { BetHistory, RecordedTransaction } from '../../../src/lookups/index.js'
+import { renderBet, stateOf } from '../../../src/tools/dispute/bet-page.js'
+import { renderPlayer } from '../../../src/tools/dispute/player-page.js'
+import { expectGoodPage, textOf } from '../html/page-rules.js'
+import { disputedWallet } from './disputed.js'
+
+const wallet = await disputedWallet()
+const time = /\d{1,2} \w+ \d{4}, \d\d:\d\d:\d\d UTC/g
+const pageOf = async (betId: string) => renderBet(await wallet.bet(betId))
+/** The upper part of the page, by the name of the answer. */
+const answersOf = (page: string) =>
+  Object.fromEntries(
+    [...(page.split('</header>')[0] ?? '').matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)].map(
+      ([, name = '', text = '']) => [name, textOf(text).trim().replace(time, 'TIME')],
+    ),
+  )
+
+describe('the questions of a dispute', () => {
+  it('where is my stake, and why was my win taken back', async () => {
+    expect(answersOf(await pageOf('corrected'))).toEqual({
+      Stake:
+        'The stake of 30.00 EUR was debited. That was on TIME , and the balance went from 100.00 EUR to 70.00 EUR.',
+      Refused: 'The bet belongs to another player; nothing was debited. That was on TIME .',
+      Payout:
+        'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME , and the balance went from 70.00 EUR to 145.50 EUR.',
+      'Taken back':
+        'The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME , and the balance went from 145.50 EUR to 70.00 EUR.',
+      Refund: 'None: the bet was neither rolled back nor declared void.',
+      'In sum': '-30.00 EUR by the calls below.',
+    })
+  })
+
+  it('why was my bet refused', async () => {
+    expect(answersOf(await pageOf('refused'))).toEqual({
+      Stake: 'Nothing was debited.',
+      Refused:
+        'The balance of 70.00 EUR did not cover the stake of 500.00 EUR; nothing was debited, and the refusal is final. That was on TIME .',
+      'In sum': '0.00 EUR by the calls below.',
+    })
+    expect(answersOf(await pageOf('late')).Refused).toMatch(/^The platform had rolled the bet back before it/)
+    expect(answersOf(await pageOf('foreign')).Refused).toMatch(/^The bet was in USD, which is not/)
+  })
+
+  it('where is my refund', async () => {
+    expect(answersOf(await pageOf('returned'))).toMatchObject({
+      Refund:
+        'The platform rolled the bet back: the stake of 10.00 EUR was returned. That was on TIME , and the balance went from 60.00 EUR to 70.00 EUR.',
+      'In sum': '0.00 EUR by the calls below.',
+    })
+    expect(answersOf(await pageOf('open'))).toMatchObject({
+      Payout: 'None: no result has arrived.',
+      Refund: 'None: the bet was neither rolled back nor declared void.',
+    })
+  })
+
+  it('what does the player still owe', async () => {
+    expect(answersOf(await pageOf('owed'))).toMatchObject({
+      'Taken back': expect.stringMatching(
+        /^The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: the player keeps it/,
+      ),
+      Owed: '40.00 EUR, to the platform: it may subtract this from later winnings.',
+      'In sum': '+20.00 EUR by the calls below.',
+    })
+  })
+
+  it('what was my balance before and after: beside each call', async () => {
+    const text = textOf(await pageOf('returned')).replace(time, 'TIME')
+    expect(text).toContain('-10.00 EUR balance 70.00 EUR → 60.00 EUR')
+    expect(text).toContain('+10.00 EUR balance 60.00 EUR → 70.00 EUR')
+  })
+
+  it.each(['corrected', 'returned', 'refused', 'owed', 'open', 'late', 'foreign'])(
+    'the answers need no term of the interface, and the page has it behind: %s',
+    async betId => {
+      const page = await pageOf(betId)
+      const terms = /\bD\d+|spec \d|placebet|rollbackbet|unsettlement|BET_PAID|INSUFFICIENT|INVALID/
+      expect(textOf(page.split('</header>')[0] ?? '')).not.toMatch(terms)
+      const sentences = [...page.matchAll(/<div><p>(.*?)<\/p><p class="terms">(.*?)<\/p>/g)]
+      expect(sentences.length).toBeGreaterThan(0)
+      for (const [, sentence, small] of sentences) {
+        expect(sentence).not.toMatch(terms)
+        expect(small).toMatch(/^(placebet|settlement|unsettlement|rollbackbet).* · bet .* · rule (D\d+|spec)/)
+      }
+      expectGoodPage(page)
+    },
+  )
+})
+
+it('never shows the balance of another player', async () => {
+  const page = await pageOf('corrected')
+  expect(page).toContain('player kenji')
+  expect(page).not.toContain('777')
+  const history = await wallet.bet('corrected')
+  const transactions = history.transactions.map(each =>
+    each.playerId === 'kenji' ? { ...each, delta: '-30', refusal: null } : each,
+  )
+  expect(renderBet({ ...history, transactions })).not.toMatch(/777|807/)
+})
+
+describe('the state of a bet', () => {
+  const states = {
+    corrected: 'Open again: the result was corrected',
+    ...{ returned: 'Rolled back', refused: 'Refused', open: 'Open', late: 'Cancelled before it arrived' },
+  }
+  it.each(Object.entries(states))('%s: %s', async (betId, state) => {
+    expect(stateOf(await wallet.bet(betId))).toBe(state)
+  })
+
+  it('settled, and unknown', async () => {
+    const { bet } = await wallet.bet('open')
+    const credits = { BET_PAID: { live: '0', reversed: '0', owed: '0' } }
+    expect(stateOf({ betId: 'b', bet: bet && { ...bet, credits }, transactions: [] })).toBe('Settled')
+    expect(stateOf({ betId: 'b', bet: null, transactions: [] })).toBe('Unknown')
+    expect(renderBet({ betId: 'b', bet: null, transactions: [] })).toContain('Unknown')
+  })
+
+  it('of a legacy integration: its stake was debited before', async () => {
+    const { bet } = await wallet.bet('open')
+    expect(answersOf(renderBet({ betId: 'b', bet, transactions: [] })).Stake).toBe(
+      '90.00 EUR, debited before this wallet was in use, or by other code.',
+    )
+  })
+})
+
+it('shows three of many refusals, and how many more there are', async () => {
+  const history = await wallet.bet('refused')
+  const [refused] = history.transactions as [RecordedTransaction]
+  const transactions = Array.from({ length: 9 }, (_, index) => ({ ...refused, transactionId: `t-${index}` }))
+  const answer = answersOf(renderBet({ ...history, transactions })).Refused
+  expect(answer?.match(/did not cover/g)).toHaveLength(3)
+  expect(answer).toMatch(/And 6 calls more, below\.$/)
+})
+
+describe('a player', () => {
+  const player = async (limit = 50) => {
+    const history = await wallet.player({ limit })
+    return { history, bets: await wallet.betsOf(history) }
+  }
+  const linesOf = (page: string) =>
+    [...page.matchAll(/<li class="(?:none|warn)"><p class="when">[\s\S]*?<\/li>/g)].map(([line]) =>
+      textOf(line).trim().replace(time, 'TIME'),
+    )
+
+  it('has every call in the order of time, with the balance before and after', async () => {
+    const { history, bets } = await player()
+    const page = renderPlayer(history, bets)
+    expectGoodPage(page)
+    const lines = linesOf(page)
+    expect(lines).toHaveLength(history.transactions.length)
+    expect(lines[0]).toMatch(
+      /^TIME The stake of 30\.00 EUR was debited\. .*-30\.00 EUR balance 100\.00 EUR → 70\.00 EUR$/,
+    )
+    expect(lines.at(-1)).toMatch(/The bet was in USD.* 0\.00 EUR balance 0$/)
+    expect(page).toContain('<desc>from 70.00 EUR to 0.00 EUR, lowest 0.00 EUR, highest 145.50 EUR</desc>')
+    expect(textOf(page)).toMatch(/corrected Open again: the result was corrected 30\.00 EUR -30\.00 EUR/)
+  })
+
+  it('has what other code changed, between two calls and since the last', async () => {
+    const { history, bets } = await player()
+    const changed = history.transactions.map((transaction, index) =>
+      index === 12 ? { ...transaction, balanceAfter: '65.5' } : transaction,
+    )
+    const other = {
+      ...history,
+      transactions: changed,
+      player: { playerId: 'anna', currency: 'EUR', balance: '7' },
+    }
+    const others = (page: string) => linesOf(page).filter(line => line.startsWith('Other changes'))
+    expect(others(renderPlayer(other, bets))).toEqual([
+      expect.stringMatching(/ \+4\.50 EUR$/),
+      expect.stringMatching(/ \+7\.00 EUR$/),
+    ])
+    expect(others(renderPlayer(other, bets, { to: '2999-01-01' }))).toHaveLength(1)
+    expect(others(renderPlayer(other, bets, { cursor: 'x' }))).toHaveLength(1)
+  })
+
+  it('names the cursor of older transactions', async () => {
+    const { history, bets } = await player(3)
+    const page = renderPlayer(history, bets, { limit: 3 })
+    expect(linesOf(page)).toHaveLength(3)
+    expect(textOf(page)).toContain('Older transactions exist: --cursor 3')
+  })
+
+  it('may have no transactions, and no row in the players table', () => {
+    const page = renderPlayer({ playerId: 'x', player: null, transactions: [], bets: [], next: null }, [])
+    expectGoodPage(page)
+    expect(textOf(page)).toContain('Not in the players')
+  })
+
+  it('whose bet was forgotten meanwhile: the call is shown without a reason', async () => {
+    const { history } = await player(1)
+    expect(linesOf(renderPlayer(history, []))[0]).toMatch(/^TIME Recorded\. .*rule \?/)
+  })
+})
+
+it('no text of the platform becomes markup, or invisible', async () => {
+  const attack = '"><script>x</script>\u202e'
+  const hostile = await disputedWallet(attack.replace('\u202e', ''))
+  const history = await hostile.player()
+  const bets = await hostile.betsOf(history)
+  const transactions = (bets[0] as BetHistory).transactions.map(transaction => ({
+    ...{ ...transaction, walletTransactionId: attack, recordedAt: attack, transactionDate: attack },
+    refusal: { errorCode: attack, description: attack },
+  }))
+  for (const page of [
+    ...bets.map(renderBet),
+    renderPlayer(history, bets),
+    renderBet({ ...(bets[0] as BetHistory), transactions }),
+  ]) {
+    expectGoodPage(page)
+    expect(page).not.toContain('\u202e')
+  }
+})

@@ -1,0 +1,88 @@
+/** The pages of a simulation and of a dispute in a real browser: on a phone, on a screen, dark, and on paper. */
+import { describe, expect, it } from 'vitest'
+import { renderBet } from '../../../src/tools/dispute/bet-page.js'
+import { renderPlayer } from '../../../src/tools/dispute/player-page.js'
+import { renderSimulation } from '../../../src/tools/simulator/page.js'
+import type { SimulationReport } from '../../../src/tools/simulator/report.js'
+import { findBrowser, print } from '../audit/html/browser.js'
+import { measurePages } from '../audit/html/measure.js'
+import { disputedWallet } from '../dispute/disputed.js'
+import { simulate } from '../wallets/library.js'
+
+const found = await findBrowser()
+const browser = 'browser' in found ? found.browser : ''
+const without = 'reason' in found ? ` (skipped: ${found.reason})` : ''
+
+/** As long as ids may be. */
+const long = 'W'.repeat(240)
+
+async function disputePages(prefix: string): Promise<string[]> {
+  const wallet = await disputedWallet(prefix)
+  const history = await wallet.player()
+  const bets = await wallet.betsOf(history)
+  return [...bets.slice(0, 4).map(renderBet), renderPlayer(history, bets)]
+}
+
+/** A wallet that answers wrong balances, huge and below zero. */
+async function failedSimulation(playerId: string): Promise<SimulationReport> {
+  let calls = 0
+  const known = [
+    { playerId, currency: 'EUR', balance: '200.00' },
+    { playerId: 'kenji', currency: 'JPY', balance: '30000' },
+  ]
+  const answer = ['9'.repeat(40), `-${'8'.repeat(30)}.5`]
+  const { report } = await simulate(
+    {
+      call: async ({ next }) => {
+        const right = await next()
+        calls += 1
+        return calls % 50 === 49
+          ? { ...right, body: right.body.replace(/"balance":[\d.]+/, `"balance":${answer[calls % 2]}`) }
+          : right
+      },
+    },
+    { timeline: true, bets: 100 },
+    known,
+  )
+  return report
+}
+
+describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, async () => {
+  const pages = [
+    ...(await disputePages('')),
+    ...(await disputePages(long)),
+    renderSimulation(await failedSimulation('ann')),
+    renderSimulation(await failedSimulation(long)),
+  ]
+
+  it.each([
+    ['light', 'rgb(255, 255, 255)', []],
+    ['dark', 'rgb(20, 23, 27)', ['--force-dark-mode']],
+  ])('fit 390 and 1280 pixels, and log nothing: %s', async (_, colour, flags) => {
+    const framed = [390, 1280].flatMap(width => pages.map(page => [width, page] as const))
+    const { measured, logged } = await measurePages(browser, framed, ...flags)
+    expect(logged).toEqual([])
+    expect(
+      measured.map(({ outside, touching, scripts, handlers }) => ({ outside, touching, scripts, handlers })),
+    ).toEqual(framed.map(() => ({ outside: [], touching: [], scripts: 0, handlers: 0 })))
+    for (const { scrollWidth, innerWidth, background } of measured) {
+      expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
+      expect(background).toBe(colour)
+    }
+  })
+
+  it('are found too wide if they are', async () => {
+    const wide =
+      pages[0]?.replace('<main>', '<main><svg class="too-wide" width="500" height="5"></svg>') ?? ''
+    const { measured } = await measurePages(browser, [[390, wide]])
+    expect(measured[0]?.outside).toContain('svg too-wide')
+  })
+
+  it('print', async () => {
+    for (const page of [pages[0], pages[4], pages.at(-1)]) {
+      const pdf = await print(browser, page ?? '')
+      expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+      expect(pdf.length).toBeGreaterThan(10_000)
+    }
+  })
+})
