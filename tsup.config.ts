@@ -11,6 +11,7 @@ const library = {
   batches: 'src/batches/index.ts',
   memory: 'src/stores/memory.ts',
   lookups: 'src/lookups/index.ts',
+  operations: 'src/operations/index.ts',
 }
 
 /** What is large, and runs on servers. Built once, as CommonJS, with an ESM entry that re-exports it. */

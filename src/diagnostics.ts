@@ -156,6 +156,23 @@ export const channels: {
   http: channel('bet-wallet:http'),
 }
 
+/**
+ * Calls the listener with each complete message of a channel: after each request, commit, HTTP call, …
+ *
+ * @param listener must not throw: its error would be an uncaught exception of the process
+ * @returns ends the subscription
+ */
+export function subscribe<Name extends keyof WalletChannels>(
+  name: Name,
+  listener: (message: WalletChannels[Name]) => void,
+): () => void {
+  // `decide` is synchronous: its last event is `end`.
+  const last = tracingChannel(name)[name === 'bet-wallet:decide' ? 'end' : 'asyncEnd']
+  const receive = (message: unknown) => listener(message as WalletChannels[Name])
+  last.subscribe(receive)
+  return () => void last.unsubscribe(receive)
+}
+
 /** Whether there is a subscriber. `TracingChannel.hasSubscribers` is missing before Node.js 20.13. */
 export function isTraced<Message extends object>(traced: TracingChannel<unknown, Message>): boolean {
   return (

@@ -26,6 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   batches: ['errors', 'diagnostics', 'option-checks'],
   lookups: ['money', 'store', 'currencies', 'outcomes', 'option-checks'],
   stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches', 'lookups'],
+  operations: ['store', 'errors', 'diagnostics', 'option-checks', 'timeout', 'batches'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's

@@ -18,6 +18,7 @@ export default defineConfig({
       { find: 'bet-wallet/audit', replacement: src('tools/audit/index.ts') },
       { find: 'bet-wallet/reconcile', replacement: src('tools/reconcile/index.ts') },
       { find: 'bet-wallet/batches', replacement: src('batches/index.ts') },
+      { find: 'bet-wallet/operations', replacement: src('operations/index.ts') },
       { find: 'bet-wallet/lookups', replacement: src('lookups/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },

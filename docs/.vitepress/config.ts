@@ -24,6 +24,7 @@ function sections() {
 
 const modules = [
   ...['', '/http', '/postgres', '/mysql', '/batches', '/memory', '/decide', '/testing', '/audit', '/lookups'],
+  '/operations',
   '/reconcile',
   '/try',
 ]

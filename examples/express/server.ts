@@ -5,14 +5,16 @@
  * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves
  * `/livez`, `/readyz` and `/metrics` there. With LOG_CALLS=1 it prints a line per call.
  */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
+import { collectMetrics, createHealth, stopGracefully } from 'bet-wallet/operations'
 import { createTryPage } from 'bet-wallet/try'
 import express from 'express'
-import { startHealthServer } from '../health.js'
+import client from 'prom-client'
 import { exposureWarning, readListenAddress } from '../listen-address.js'
-import { stopGracefully } from '../shutdown.js'
 import { logCalls } from './call-log.js'
 import { calls, curlLines } from './curl.js'
 import { openDemoStore } from './demo-store.js'
@@ -32,8 +34,10 @@ const wallet = createNodeListener(store, {
   routes: { '/settlement': body => recordSettlement(store, body) },
 })
 
+collectMetrics(client, { store })
+const health = createHealth({ check: () => store.ping(), metrics: client.register })
 // Before the wallet listens: the first probe must not fail.
-const health = internalPort === null ? null : await openHealth(internalPort)
+const healthUrl = internalPort === null ? null : await listenInternally(internalPort)
 
 const app = express()
 app.disable('x-powered-by')
@@ -63,7 +67,7 @@ const server = app.listen(port, host, async (error?: Error) => {
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
-  if (health !== null) console.log(`Health and metrics: ${health.url}/livez, /readyz, /metrics\n`)
+  if (healthUrl !== null) console.log(`Health and metrics: ${healthUrl}/livez, /readyz, /metrics\n`)
   console.log(
     `What happened to a bet, also while the wallet runs: npx bet-wallet bet bet-1 ${demo.lookupFlags}`,
   )
@@ -79,11 +83,10 @@ server.keepAliveTimeout = 65_000
 server.maxConnections = 1_000
 
 stopGracefully(server, {
-  begin: health?.stopping,
+  health,
   async close() {
     console.log('Closing the database.')
     await demo.close()
-    health?.close()
   },
 })
 
@@ -100,12 +103,12 @@ function servePage(baseUrl: string): void {
   app.post('/try/:button', page)
 }
 
-async function openHealth(port: number) {
-  const { createMetrics } = await import('../prometheus/metrics.js')
-  const metrics = createMetrics(store)
-  return await startHealthServer({
-    ...{ port, host, check: () => store.ping(), metrics: () => metrics.metrics() },
-  }).catch(stop)
+/** Its address. The server does not keep the process alive. */
+async function listenInternally(port: number): Promise<string> {
+  const server = createServer(health.listener).unref().listen(port, host)
+  await once(server, 'listening').catch(stop)
+  const { address, family, port: actual } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`
 }
 
 function stop({ message }: Error): never {

@@ -2,12 +2,11 @@
  * The wallet in Koa: `npx tsx examples/koa/server.ts`. PORT and HOST set its address; with INTERNAL_PORT it
  * serves `/livez` and `/readyz` there.
  */
-
+import { createServer } from 'node:http'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
+import { createHealth, stopGracefully } from 'bet-wallet/operations'
 import Koa from 'koa'
-import { startHealthServer } from '../health.js'
-import { stopGracefully } from '../shutdown.js'
 import { walletRoutes } from './wallet.js'
 
 const port = Number(process.env.PORT || 3000)
@@ -31,9 +30,12 @@ server.keepAliveTimeout = 65_000
 // Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
 server.maxConnections = 1_000
 
-const internalPort = process.env.INTERNAL_PORT
 // A store over a database: `check: () => store.ping()`. This one is in memory.
-const health = internalPort ? await startHealthServer({ port: Number(internalPort), host }) : null
-if (health !== null) console.log(`Health: ${health.url}/livez and ${health.url}/readyz`)
+const health = createHealth({ check: async () => {} })
+stopGracefully(server, { health })
 
-stopGracefully(server, { begin: health?.stopping, close: health?.close })
+const internalPort = process.env.INTERNAL_PORT
+if (internalPort) {
+  const internal = createServer(health.listener).unref()
+  internal.listen(Number(internalPort), host, () => console.log('Health listens on', internal.address()))
+}

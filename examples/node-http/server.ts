@@ -5,8 +5,7 @@
 import { createServer } from 'node:http'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
-import { startHealthServer } from '../health.js'
-import { stopGracefully } from '../shutdown.js'
+import { createHealth, stopGracefully } from 'bet-wallet/operations'
 
 const port = Number(process.env.PORT || 3000)
 const host = process.env.HOST || '127.0.0.1'
@@ -27,9 +26,12 @@ server.keepAliveTimeout = 65_000
 // Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
 server.maxConnections = 1_000
 
-const internalPort = process.env.INTERNAL_PORT
 // A store over a database: `check: () => store.ping()`. This one is in memory.
-const health = internalPort ? await startHealthServer({ port: Number(internalPort), host }) : null
-if (health !== null) console.log(`Health: ${health.url}/livez and ${health.url}/readyz`)
+const health = createHealth({ check: async () => {} })
+stopGracefully(server, { health })
 
-stopGracefully(server, { begin: health?.stopping, close: health?.close })
+const internalPort = process.env.INTERNAL_PORT
+if (internalPort) {
+  const internal = createServer(health.listener).unref()
+  internal.listen(Number(internalPort), host, () => console.log('Health listens on', internal.address()))
+}

@@ -1,6 +1,7 @@
 /** What the pages list from data: cases, options, versions that were tested; and llms.txt, the list of the pages. */
 
 import manifest from '../../package.json' with { type: 'json' }
+import { metrics, prometheusName } from '../../src/operations/metrics.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases as auditCases } from '../../src/tools/audit/cases.js'
 import { readResults, requirements } from '../programs/versions/requirements.js'
@@ -100,8 +101,18 @@ export function optionsTable(interfaces: readonly string[]): string {
   return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
+/** Of the names in Prometheus: those of OpenTelemetry follow from them. */
+function metricTable(): string {
+  const rows = metrics.map(metric => {
+    const labels = metric.labels.map(label => `\`${label}\``).join(', ')
+    return `| \`${prometheusName(metric)}\` | ${metric.kind} | ${labels} | ${metric.help} |`
+  })
+  return ['| Metric | Kind | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
+}
+
 const tables: Record<string, () => string> = {
   requirements: () => requirements(readResults()),
+  metrics: metricTable,
   'cases of the kit': kitCaseList,
   'cases of the audit': auditCaseList,
 }

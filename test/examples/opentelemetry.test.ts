@@ -14,8 +14,10 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
+import { collectMetrics } from 'bet-wallet/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { instrumentWallet } from '../../examples/opentelemetry/telemetry.js'
+import { traceWallet } from '../../examples/opentelemetry/telemetry.js'
+import { metrics as metricList } from '../../src/operations/metrics.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { ids, openWallet } from './telemetry-calls.js'
 
@@ -40,7 +42,8 @@ beforeAll(async () => {
   closing.push(() => meterProvider.shutdown(), drop)
 
   const { store, callAll, statuses } = await openWallet(pool)
-  instrumentWallet(store)
+  traceWallet()
+  collectMetrics(metrics.getMeter('bet-wallet'), { store })
   const server = trace.getTracer('a test').startSpan('POST /wallet')
   await context.with(trace.setSpan(context.active(), server), async () => {
     expect(await callAll()).toEqual(statuses)
@@ -126,39 +129,42 @@ const attributesOf = (metrics: readonly MetricData[]) =>
 const pointsOf = (name: string) => attributesOf(exported.filter(({ descriptor }) => descriptor.name === name))
 
 describe('metrics', () => {
-  test.each([
-    ['bet_wallet.request.duration', 's'],
-    ['bet_wallet.commit.duration', 's'],
-    ['bet_wallet.batch.duration', 's'],
-    ['bet_wallet.batch.size', '{request}'],
-    ['bet_wallet.lock_wait.duration', 's'],
-    ['bet_wallet.http.responses', '{response}'],
-    ['bet_wallet.queue.requests', '{request}'],
-    ['bet_wallet.queue.shed', '{request}'],
-  ])('%s in %s', (name, unit) => {
-    expect(pointsOf(name).length).toBeGreaterThan(0)
-    expect(exported.find(({ descriptor }) => descriptor.name === name)?.descriptor.unit).toBe(unit)
-  })
-
-  test('there are no others, and their names follow the conventions', () => {
-    const names = new Set(exported.map(({ descriptor }) => descriptor.name))
-    expect(names.size).toBe(8)
-    for (const name of names) expect(name).toMatch(/^bet_wallet(?:\.[a-z]+(?:_[a-z]+)*)+$/)
-    for (const key of attributesOf(exported).flatMap(Object.keys))
-      expect(key).toMatch(/^(?:bet_wallet|http|error)\.[a-z_.]+$/)
-  })
-
-  test('a 401 and an unknown method are counted by status code, with bounded attributes', () => {
-    const attributes = pointsOf('bet_wallet.http.responses')
-    expect(attributes).toContainEqual({
-      'http.request.method': 'POST',
-      'http.response.status_code': 401,
-      'http.route': '/wallet/placebet',
-      'error.type': 'AUTHENTICATION_FAILED',
-    })
-    expect(attributes).toContainEqual(
-      expect.objectContaining({ 'http.request.method': '_OTHER', 'http.response.status_code': 405 }),
+  test('are those of the list, each with its unit, its help and its labels', () => {
+    expect(exported.map(({ descriptor: { name, unit, description } }) => [name, unit, description])).toEqual(
+      expect.arrayContaining(metricList.map(({ name, unit, help }) => [name, unit, help])),
     )
+    expect(exported).toHaveLength(metricList.length)
+    for (const { name, labels } of metricList) {
+      expect(pointsOf(name).length, name).toBeGreaterThan(0)
+      for (const attributes of pointsOf(name)) expect(Object.keys(attributes), name).toEqual(labels)
+    }
+  })
+
+  test.each<[string, Attributes, number]>([
+    ['bet_wallet.requests', { operation: 'placebet', reason: 'ACCEPTED' }, 3],
+    ['bet_wallet.faults', { operation: 'placebet', code: 'COMMIT_UNKNOWN' }, 1],
+    ['bet_wallet.faults', { operation: 'settlement', code: 'LOAD_FAILED' }, 0],
+    [
+      'bet_wallet.http.responses',
+      { route: '/wallet/placebet', status: '401', code: 'AUTHENTICATION_FAILED' },
+      1,
+    ],
+    ['bet_wallet.http.rejections', { rejection: 'METHOD_NOT_ALLOWED' }, 1],
+    ['bet_wallet.queue.requests', { queue: 'commits', state: 'queued' }, 0],
+    ['bet_wallet.shed', { queue: 'commits' }, 0],
+  ])('%s %o', (name, attributes, value) => {
+    const [metric] = exported.filter(({ descriptor }) => descriptor.name === name)
+    const points = (metric?.dataPoints ?? []) as { attributes: Attributes; value: unknown }[]
+    expect(points).toContainEqual(expect.objectContaining({ attributes, value }))
+  })
+
+  test('durations are in seconds, with boundaries of their size', () => {
+    const [metric] = exported.filter(({ descriptor }) => descriptor.name === 'bet_wallet.request.duration')
+    const value = metric?.dataPoints[0]?.value as { buckets: { boundaries: number[] }; sum: number }
+    expect(value.buckets.boundaries).toEqual([
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ])
+    expect(value.sum).toBeLessThan(180)
   })
 
   test('no attribute has an id, or other text of a caller', () => {

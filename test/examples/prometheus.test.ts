@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { collectMetrics } from 'bet-wallet/operations'
+import * as client from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMetrics } from '../../examples/prometheus/metrics.js'
+import { metrics, prometheusName } from '../../src/operations/metrics.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { ids, openWallet } from './telemetry-calls.js'
 
@@ -30,13 +32,16 @@ function samplesOf(text: string): Sample[] {
 }
 
 let samples: Sample[] = []
+let described: string[][] = []
 let close = async () => {}
 
 beforeAll(async () => {
   const { pool, drop } = await freshDatabase()
   close = drop
   const { store, callAll, statuses } = await openWallet(pool)
-  const registry = createMetrics(store)
+  const registry = new client.Registry()
+  collectMetrics(client, { store, registry })
+  described = registry.getMetricsAsArray().map(({ name, help }) => [name, help])
   const before = samplesOf(await registry.metrics())
   expect(before.filter(({ value }) => value !== 0)).toEqual([])
   expect(await callAll()).toEqual(statuses)
@@ -54,6 +59,20 @@ function sumOf(name: string, labels: Record<string, string>): number {
 }
 
 describe('the metrics', () => {
+  test('are those of the list, each with its help and its labels', () => {
+    expect(described.sort()).toEqual(metrics.map(metric => [prometheusName(metric), metric.help]).sort())
+    for (const metric of metrics) {
+      const own = samples.filter(
+        ({ name }) => name.replace(/_(?:sum|count|bucket)$/, '') === prometheusName(metric),
+      )
+      expect(own.length, metric.name).toBeGreaterThan(0)
+      for (const { labels } of own) {
+        const names = Object.keys(labels).filter(name => name !== 'le')
+        expect(names.sort(), metric.name).toEqual([...metric.labels].sort())
+      }
+    }
+  })
+
   test.each<[string, Record<string, string>, number]>([
     ['bet_wallet_requests_total', { operation: 'placebet', reason: 'ACCEPTED' }, 3],
     ['bet_wallet_requests_total', { operation: 'placebet', reason: 'REPLAYED' }, 1],

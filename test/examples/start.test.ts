@@ -421,9 +421,9 @@ describe.each(['koa/server.ts', 'node-http/server.ts'])('given examples/%s', exa
     const server = run(example, {
       ...{ PORT: '0', INTERNAL_PORT: '0', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
     })
-    const [, port] = /port: (\d+)/.exec(await until(server, /port: \d+/)) ?? []
-    const [, health] = /^Health: (\S+)\/livez/m.exec(await until(server, /^Health: .*\n/m)) ?? []
-    expect((await fetch(`${health}/readyz`)).status).toBe(200)
+    const [, port] = /wallet .* port: (\d+)/.exec(await until(server, /wallet .* port: \d+/)) ?? []
+    const [, health] = /Health .* port: (\d+)/.exec(await until(server, /Health .* port: \d+/)) ?? []
+    expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200)
     const response = await fetch(`http://127.0.0.1:${port}/wallet/placebet`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
     await response.arrayBuffer()

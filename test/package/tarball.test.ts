@@ -69,6 +69,7 @@ const exportsOf: Record<string, string[]> = {
     'migrateMysql',
     'mysqlMigrationSql',
   ],
+  'bet-wallet/operations': ['collectMetrics', 'createHealth', 'stopGracefully', 'subscribe'],
   'bet-wallet/postgres': [
     'StoreError',
     'createPostgresLookups',
@@ -469,6 +470,9 @@ describe('the types', () => {
       if (history !== null) return explainBet(history).verdict
       const totals = dailyTotals(lookups)
       void [totals, formatReconciliation]
+      const health: { drain(): void } = createHealth({ check: () => postgres.ping() })
+      subscribe('bet-wallet:commit', ({ status }) => { const text: string | null = status; void text })
+      void [health, collectMetrics, stopGracefully]
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
       // @ts-expect-error amounts are text
@@ -491,6 +495,7 @@ describe('the types', () => {
     import { createMysqlStore, type MysqlStore } from 'bet-wallet/mysql'
     import { createPostgresLookups, createPostgresStore, type PostgresStore, type StoreError } from 'bet-wallet/postgres'
     import { formatReconciliation } from 'bet-wallet/reconcile'
+    import { collectMetrics, createHealth, stopGracefully, subscribe } from 'bet-wallet/operations'
     import { createTryPage } from 'bet-wallet/try'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 

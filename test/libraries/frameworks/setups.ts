@@ -14,7 +14,7 @@ import type { Setup } from '../../examples/running.js'
 import 'reflect-metadata'
 
 /** Loads a file of `apps/` with this store and these options in the place of its `./wallet.js`. */
-async function load<App>(
+export async function load<App>(
   file: () => Promise<App>,
   store: WalletStore,
   { basePath, ...options }: HttpOptions,

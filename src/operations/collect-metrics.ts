@@ -1,0 +1,160 @@
+/** The metrics of the list, into prom-client or OpenTelemetry: both are the operator's own. */
+import { subscribe } from '../diagnostics.js'
+import { WalletError } from '../errors.js'
+import { optionChecks } from '../option-checks.js'
+import { type Labels, type Metric, metrics, prometheusName, type Sample } from './metrics.js'
+
+/** What is used of the module `prom-client`. */
+export interface PrometheusClient {
+  Counter: new (configuration: never) => { inc(labels: Labels, value?: number): void; reset(): void }
+  Gauge: new (configuration: never) => { set(labels: Labels, value: number): void; reset(): void }
+  Histogram: new (
+    configuration: never,
+  ) => { observe(labels: Labels, value: number): void; zero(labels: Labels): void }
+}
+
+/** What is used of a meter of `@opentelemetry/api`. */
+export interface OpenTelemetryMeter {
+  createCounter(name: string, options: object): { add(value: number, attributes: Labels): void }
+  createHistogram(name: string, options: object): { record(value: number, attributes: Labels): void }
+  createObservableGauge(name: string, options: object): Observable
+  createObservableCounter(name: string, options: object): Observable
+}
+
+interface Observable {
+  addCallback(callback: (result: { observe(value: number, attributes: Labels): void }) => void): void
+}
+
+export interface MetricsOptions {
+  /**
+   * A store over a database, for the metrics of its queues.
+   *
+   * @default none
+   */
+  store?: { readonly stats: object }
+  /**
+   * The registry of prom-client.
+   *
+   * @default its own, `register`
+   */
+  registry?: object
+}
+
+const check = optionChecks(message => {
+  throw new WalletError('INVALID_OPTIONS', message)
+})
+
+/**
+ * Collects the metrics of all wallets of this process, from now on. Call it once per process, at start. Their
+ * list is in docs/observability.md#metrics.
+ *
+ * @param destination the module of prom-client (`import * as client from 'prom-client'`), or a meter of
+ *   OpenTelemetry (`metrics.getMeter('bet-wallet')`), after its SDK has started
+ * @throws {WalletError} `INVALID_OPTIONS`, naming the option
+ */
+export function collectMetrics(
+  destination: PrometheusClient | OpenTelemetryMeter,
+  options: MetricsOptions = {},
+): void {
+  check.names(options, ['store', 'registry'])
+  const { store, registry } = options
+  if (store !== undefined && typeof Object(store).stats !== 'object')
+    check.invalid('store must have stats: a store of bet-wallet/postgres or bet-wallet/mysql')
+  const instruments = instrumentsOf(destination, registry)
+  for (const metric of metrics) {
+    if (metric.from === 'stats') {
+      if (store !== undefined) instruments.observe(metric, () => metric.read(store.stats))
+      continue
+    }
+    const record = instruments.recorder(metric)
+    subscribe(metric.from, message => {
+      // A message of this channel: TypeScript does not see that the two belong together.
+      const sample = metric.read(message as never)
+      if (sample !== null) record(sample)
+    })
+  }
+}
+
+interface Instruments {
+  /** Of a counter or a histogram. */
+  recorder(metric: Metric): (sample: Sample) => void
+  /** Of a metric whose values are those of `store.stats`. */
+  observe(metric: Metric, read: () => Sample[]): void
+}
+
+function instrumentsOf(destination: object, registry: object | undefined): Instruments {
+  const { Counter, createCounter } = Object(destination)
+  if (typeof createCounter === 'function') {
+    if (registry !== undefined) check.invalid('registry is for prom-client; a meter has none')
+    return openTelemetry(destination as OpenTelemetryMeter)
+  }
+  if (typeof Counter === 'function') return prometheus(destination as PrometheusClient, registry)
+  return check.invalid(
+    "the destination must be the module of prom-client (import * as client from 'prom-client') or a meter",
+  )
+}
+
+const secondsBoundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const sizeBoundaries = [1, 2, 4, 8, 16, 32, 64, 128]
+const boundariesOf = ({ unit }: Metric) => (unit === 's' ? secondsBoundaries : sizeBoundaries)
+
+function prometheus({ Counter, Gauge, Histogram }: PrometheusClient, registry?: object): Instruments {
+  const configuration = (metric: Metric, more: object = {}) =>
+    ({
+      ...{ name: prometheusName(metric), help: metric.help, labelNames: metric.labels, ...more },
+      ...(registry === undefined ? {} : { registers: [registry] }),
+    }) as never
+  return {
+    recorder(metric) {
+      const { zeros = [] } = metric
+      if (metric.kind === 'histogram') {
+        const histogram = new Histogram(configuration(metric, { buckets: boundariesOf(metric) }))
+        for (const labels of zeros) histogram.zero(labels)
+        return ([labels, value]) => histogram.observe(labels, value)
+      }
+      const counter = new Counter(configuration(metric))
+      for (const labels of zeros) counter.inc(labels, 0)
+      return ([labels, value]) => counter.inc(labels, value)
+    },
+    observe(metric, read) {
+      if (metric.kind === 'gauge') {
+        const collect = () => {
+          gauge.reset()
+          for (const [labels, value] of read()) gauge.set(labels, value)
+        }
+        const gauge = new Gauge(configuration(metric, { collect }))
+        return
+      }
+      const collect = () => {
+        counter.reset()
+        for (const [labels, value] of read()) counter.inc(labels, value)
+      }
+      const counter = new Counter(configuration(metric, { collect }))
+    },
+  }
+}
+
+function openTelemetry(meter: OpenTelemetryMeter): Instruments {
+  const described = ({ unit, help: description }: Metric) => ({ unit, description })
+  return {
+    recorder(metric) {
+      if (metric.kind === 'histogram') {
+        const advice = { explicitBucketBoundaries: boundariesOf(metric) }
+        const histogram = meter.createHistogram(metric.name, { ...described(metric), advice })
+        return ([labels, value]) => histogram.record(value, labels)
+      }
+      const counter = meter.createCounter(metric.name, described(metric))
+      for (const labels of metric.zeros ?? []) counter.add(0, labels)
+      return ([labels, value]) => counter.add(value, labels)
+    },
+    observe(metric, read) {
+      const observable =
+        metric.kind === 'gauge'
+          ? meter.createObservableGauge(metric.name, described(metric))
+          : meter.createObservableCounter(metric.name, described(metric))
+      observable.addCallback(result => {
+        for (const [labels, value] of read()) result.observe(value, labels)
+      })
+    },
+  }
+}
