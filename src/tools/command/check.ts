@@ -8,9 +8,15 @@ import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
 import { given, noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
-import { databaseUrlOf, databaseVariable, engineOf, parsed, withoutPassword } from './database-url.js'
+import {
+  databaseUrlOf,
+  databaseUrlsInEnvironment,
+  engineOf,
+  parsed,
+  withoutPassword,
+} from './database-url.js'
 import { checkHelp } from './help.js'
-import { forTerminal, printJson } from './output.js'
+import { forTerminal, printJson, wordsOf } from './output.js'
 import { playersArguments, tablesGiven } from './players-options.js'
 import { tablesIn } from './registered-tables.js'
 
@@ -54,7 +60,7 @@ export async function check(words: string[]): Promise<number> {
 }
 
 /** @throws {UsageError} without any. No URL has a space in it */
-function urlsOf(options: readonly string[] = (process.env[databaseVariable] ?? '').split(/\s+/)): string[] {
+function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/\s+/)): string[] {
   const urls = options.filter(url => url !== '')
   return urls.length > 0 ? urls : [databaseUrlOf({ 'database-url': '' })]
 }
@@ -83,7 +89,7 @@ async function checkServer(url: string, values: Values, isAlone: boolean): Promi
       : await findingsOf(database, values, user)
     return { server, version, user, isWritable: !isStandby, findings }
   } catch (error) {
-    const text = withoutPassword(describe(error) || String((error as { code?: unknown }).code), url)
+    const text = withoutPassword(describe(error) || wordsOf(error), url)
     return {
       server,
       version: null,

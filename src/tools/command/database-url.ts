@@ -2,21 +2,31 @@
 import { UsageError } from './arguments.js'
 
 export const databaseVariable = 'BET_WALLET_DATABASE_URL'
+/** Of the application, which may write: lookups and `check` should have a user of their own. */
+const applicationVariable = 'DATABASE_URL'
+
+/** Of the environment, for every command; empty without one. */
+export const databaseUrlsInEnvironment = () =>
+  (process.env[databaseVariable] || process.env[applicationVariable] || '').trim()
 
 /**
  * The URL of the option, or of the environment.
  *
  * @param otherwise what else names the database, at the end of the message
- * @throws {UsageError} without both
+ * @throws {UsageError} without both, and for several URLs
  */
 export function databaseUrlOf(
   { 'database-url': option }: { 'database-url'?: string },
   otherwise = '',
 ): string {
-  const url = option ?? process.env[databaseVariable]
+  const url = option ?? databaseUrlsInEnvironment()
+  if (/\s/.test(url))
+    throw new UsageError(
+      'The database URL has a space in it. Only check reads several URLs: state one by --database-url',
+    )
   if (url) return url
   throw new UsageError(
-    `The database is missing: --database-url postgres://… or mysql://…, or ${databaseVariable} (environment)${otherwise}`,
+    `The database is missing: --database-url postgres://… or mysql://…, or ${databaseVariable} or ${applicationVariable} (environment)${otherwise}`,
   )
 }
 

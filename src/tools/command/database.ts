@@ -3,13 +3,10 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { engineOf, withoutPassword } from './database-url.js'
+import { wordsOf } from './output.js'
 
 /** What stops a command, in words for the user: no driver, an unusable config file. */
 export class DatabaseError extends Error {}
-
-/** A host with several addresses: Node.js reports one error for all of them, without a message. */
-const wordsOf = (error: Error & { errors?: Error[] }) =>
-  error.message || (error.errors?.[0]?.message ?? error.name)
 
 interface PostgresDatabase {
   engine: 'postgres'

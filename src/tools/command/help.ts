@@ -40,8 +40,8 @@ See bet-wallet <command> --help.`
 
 const urlHelp = `Database
   --database-url <url>      postgres://… or mysql://…; better in the environment variable
-                            ${databaseVariable}, so that process lists do not show the
-                            password. The driver (pg or mysql2) is the one that is installed in
+                            ${databaseVariable} (without it: DATABASE_URL), so that process
+                            lists do not show the password. The driver (pg or mysql2) is that of
                             the current folder.`
 
 const playersHelp = `Players' table (not needed for a schema that was migrated for one table only)
@@ -67,10 +67,7 @@ current folder: store.ts, server.ts, kit.ts, grants.sql, and migrate.ts or SQL f
 tool. It asks where it is not sure; without a terminal it names the option that is missing.
 It changes nothing in the database, and overwrites no file.
 
-  --database-url <url>      postgres://… or mysql://…; better in the environment variable
-                            DATABASE_URL, so that process lists do not show the password. The
-                            driver (pg or mysql2) is the one that is installed in the current
-                            folder.
+${urlHelp}
 
 Instead of a proposal
   --players <table>         with its schema, as the catalog spells it: pam.accounts

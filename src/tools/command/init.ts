@@ -20,6 +20,7 @@ import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { fixedFiles, projectFiles } from '../init/write-project.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
+import { databaseUrlOf } from './database-url.js'
 import { grantsFor } from './grants.js'
 import { initHelp } from './help.js'
 import { forTerminal } from './output.js'
@@ -64,7 +65,7 @@ export async function init(words: string[]): Promise<number> {
       fixedFiles.map(name => join(folder, name)),
     ),
   )
-  const schema = await withDatabase(urlOf(values), readSchema)
+  const schema = await withDatabase(databaseUrlOf(values), readSchema)
   return await withTerminal(async terminal => {
     const proposal = await decide(schema, answersOf(values), terminal)
     if (proposal === null) return 2
@@ -73,14 +74,6 @@ export async function init(words: string[]): Promise<number> {
     printProposal(proposal, terminal)
     return write({ cwd, folder, project, mapping: proposal.mapping, ...choices }, terminal)
   })
-}
-
-function urlOf(values: Values): string {
-  const url = values['database-url'] ?? process.env.DATABASE_URL
-  if (url) return url
-  throw new UsageError(
-    'The database is missing: --database-url postgres://… or mysql://…, or DATABASE_URL (environment)',
-  )
 }
 
 function projectIn(cwd: string): Project {

@@ -9,6 +9,7 @@ import { given, UsageError } from './arguments.js'
 import { DatabaseError, openDatabase } from './database.js'
 import { databaseUrlOf, withoutPassword } from './database-url.js'
 import { folderSource } from './folder-source.js'
+import { wordsOf } from './output.js'
 
 /** The options of every command that reads the operator's database. */
 export const lookupArguments = {
@@ -57,7 +58,7 @@ export async function withLookups<T>(
     return await work(source.lookups)
   } catch (error) {
     if (error instanceof Error && source.url !== undefined)
-      error.message = withoutPassword(error.message, source.url)
+      error.message = withoutPassword(wordsOf(error), source.url)
     throw error
   } finally {
     await source.close()

@@ -136,3 +136,9 @@ export function interruptSignal(whatFollows: string): AbortSignal {
   })
   return interrupted.signal
 }
+
+/** An error in words. Of a host with several addresses, Node.js reports one error for all, without a message. */
+export function wordsOf(error: unknown): string {
+  const { message, errors, code } = Object(error) as { message?: string; errors?: Error[]; code?: unknown }
+  return message || errors?.[0]?.message || String(code ?? error)
+}

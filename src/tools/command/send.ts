@@ -21,7 +21,7 @@ import {
   UsageError,
 } from './arguments.js'
 import { sendHelp } from './help.js'
-import { forTerminal, printJson } from './output.js'
+import { forTerminal, printJson, wordsOf } from './output.js'
 
 const fieldOptions = {
   player: { type: 'string' },
@@ -136,7 +136,7 @@ async function exchange(
       explanation: explainAnswer(operation, status, text, isNew),
     }
   } catch (error) {
-    return { url: url.href, status: null, answer: null, explanation: explainSilence(mask(problemOf(error))) }
+    return { url: url.href, status: null, answer: null, explanation: explainSilence(mask(wordsOf(error))) }
   }
 }
 
@@ -166,12 +166,6 @@ function post(
     request.on('error', reject)
     request.end(body)
   })
-}
-
-/** A host with several addresses: one error for all of them, without a message. */
-const problemOf = (error: unknown): string => {
-  const { message, errors, code } = error as Error & { errors?: Error[]; code?: string }
-  return message || errors?.[0]?.message || String(code)
 }
 
 function textOf(body: CallBody, sent: Sent, again: string): string {
