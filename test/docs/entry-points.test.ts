@@ -1,9 +1,10 @@
 /** Every place that lists the entry points of the package lists all of them. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const read = (path: string) => readFileSync(pathOf(path), 'utf8')
 
 const exported = Object.keys(JSON.parse(read('package.json')).exports)
   .filter(path => !path.endsWith('.json'))
@@ -31,4 +32,23 @@ test.each<[string, () => string[]]>([
   ],
 ])('%s lists every entry point of package.json', (_, listed) => {
   expect(listed().sort()).toEqual(exported)
+})
+
+test('README.md lists every variable that commands and examples read', () => {
+  const files = ['src/tools', 'examples'].flatMap(folder =>
+    readdirSync(pathOf(folder), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.ts'))
+      .map(file => read(`${folder}/${file}`)),
+  )
+  const names = files.flatMap(text => [
+    ...[...text.matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name),
+    ...[...text.matchAll(/Variable = '([A-Z_]+)'/g)].map(([, name = '']) => name),
+  ])
+  // A convention of terminals; of the files that init writes, which say what it is for.
+  const others = ['NO_COLOR', 'AUDIT']
+  const rows = read('README.md').match(/^\| Variable \|.*?\n\n/ms)?.[0] ?? ''
+  const listed = [...rows.matchAll(/`([A-Z_]{4,})`/g)].map(([, name = '']) => name)
+  expect([...new Set(listed)].sort()).toEqual(
+    [...new Set(names)].filter(name => !others.includes(name)).sort(),
+  )
 })

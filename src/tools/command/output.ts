@@ -137,7 +137,7 @@ export function interruptSignal(whatFollows: string): AbortSignal {
   return interrupted.signal
 }
 
-/** An error in words. Of a host with several addresses, Node.js reports one error for all, without a message. */
+/** An error in words. For a host with several addresses, Node.js reports one error without a message. */
 export function wordsOf(error: unknown): string {
   const { message, errors, code } = Object(error) as { message?: string; errors?: Error[]; code?: unknown }
   return message || errors?.[0]?.message || String(code ?? error)
