@@ -7,7 +7,7 @@ import { type Decision, type Refusal, type Rule, transactionOf } from './decide/
 import { decideReplay } from './decide/replay.js'
 import { channels, type DecideMessage, isTraced, traceSync } from './diagnostics.js'
 import { WalletError } from './errors.js'
-import type { Settings } from './options.js'
+import type { CallMessage, Settings } from './options.js'
 import type { Requests } from './requests.js'
 import type {
   CommitResult,
@@ -28,6 +28,8 @@ export interface AttemptLog {
   storeRefusal: Refusal | null
   /** A time of `performance.now()`. No commit is started after it. */
   readonly deadline: number
+  /** The platform's message, for the hooks; `null`: the handler was called without it. */
+  readonly message: CallMessage | null
 }
 
 interface Call<O extends Operation> {
@@ -57,7 +59,7 @@ export async function runAttempts<O extends Operation>(
 ): Promise<Decision> {
   const { transactionId, playerId, betId } = request
   const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
-  const authorization = createAuthorization(rule.operation, request, settings)
+  const authorization = createAuthorization(rule.operation, request, settings, log)
   const call: Call<O> = { rule, store, request, keys, settings, log, authorization }
 
   log.attempts = 1

@@ -1,7 +1,7 @@
 /** The operator's hooks that may refuse a bet: each is called at most once per request. */
 import type { Refusal } from './decide/decision.js'
 import { isWalletRefusal, WalletError } from './errors.js'
-import type { Settings } from './options.js'
+import type { CallMessage, PlaceBetCall, Settings } from './options.js'
 import type { PlaceBetRequest, Requests } from './requests.js'
 import type { Operation, Player } from './store.js'
 
@@ -17,6 +17,12 @@ export interface Authorization {
   ask(player: Player): Promise<Answer>
 }
 
+/** Where the call came from, and until when it may be committed, as a time of `performance.now()`. */
+export interface CallSource {
+  message: CallMessage | null
+  deadline: number
+}
+
 const granted = Promise.resolve('granted' as const)
 const noHooks: Partial<Settings> = {}
 
@@ -24,6 +30,7 @@ export function createAuthorization<O extends Operation>(
   operation: O,
   request: Requests[O],
   settings: Settings,
+  source: CallSource,
 ): Authorization {
   const { authorizeRequest, authorizeBet } = operation === 'placebet' ? settings : noHooks
   // Copies: changes by a hook must not reach the decision.
@@ -32,7 +39,9 @@ export function createAuthorization<O extends Operation>(
   let ofBet: Promise<Answer> | null = null
   const askRequest = () => {
     ofRequest ??=
-      authorizeRequest === undefined ? granted : answerOf('authorizeRequest', () => authorizeRequest(copy()))
+      authorizeRequest === undefined
+        ? granted
+        : answerOf('authorizeRequest', () => authorizeRequest(copy(), callOf(source)))
     return ofRequest
   }
   return {
@@ -46,9 +55,19 @@ export function createAuthorization<O extends Operation>(
     async ask(player) {
       const answer = await askRequest()
       if (answer !== 'granted' || authorizeBet === undefined) return answer
-      ofBet ??= answerOf('authorizeBet', () => authorizeBet(copy(), { ...player }))
+      ofBet ??= answerOf('authorizeBet', () => authorizeBet(copy(), { ...player }, callOf(source)))
       return await ofBet
     },
+  }
+}
+
+function callOf({ message, deadline }: CallSource): PlaceBetCall {
+  return {
+    method: message?.method ?? null,
+    path: message?.originalPath ?? message?.path ?? null,
+    headers: { ...message?.headers },
+    address: message?.address ?? null,
+    remainingMs: Math.max(0, Math.floor(deadline - performance.now())),
   }
 }
 

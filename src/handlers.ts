@@ -9,7 +9,7 @@ import { unsettlementRule } from './decide/unsettlement.js'
 import { channels, isTraced, type OutcomeEvent, trace } from './diagnostics.js'
 import { WalletError } from './errors.js'
 import { notify } from './notify.js'
-import { type Settings, settingsOf, type WalletOptions } from './options.js'
+import { type CallMessage, type Settings, settingsOf, type WalletOptions } from './options.js'
 import type { WalletOutcome } from './outcomes.js'
 import type { Operation, WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
@@ -21,6 +21,7 @@ import { checkStore } from './store-checks.js'
  * @param request the received body, not validated: an object with transactionId, betId, playerId, sessionId,
  *   amount, currency, odds?, betType and transactionDate. Decimals as text, or as JavaScript numbers of at
  *   most 15 digits (D21)
+ * @param message the platform's message, for your hooks: `createHttpHandler` passes it. Default: none
  * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
  *   INVALID_PLAYER (D16), INVALID_BET (D10, D11, D15), INVALID_CURRENCY (D23), INSUFFICIENT_FUNDS, or the
  *   operator's own code. Refusals for a known player are final: recorded and replayed (D6)
@@ -30,8 +31,9 @@ export function handlePlaceBet(
   store: WalletStore,
   request: unknown,
   options?: WalletOptions,
+  message?: CallMessage,
 ): Promise<WalletOutcome> {
-  return handle(placeBetRule, store, request, options)
+  return handle(placeBetRule, store, request, options, message)
 }
 
 /**
@@ -101,10 +103,11 @@ function handle<O extends Operation>(
   store: WalletStore,
   body: unknown,
   options?: WalletOptions,
+  message: CallMessage | null = null,
 ): Promise<WalletOutcome> {
   return isTraced(channels.request)
-    ? handleTraced(rule, store, body, options)
-    : handleWithEvent(rule, store, body, options, emptyEvent(rule.operation))
+    ? handleTraced(rule, store, body, options, message)
+    : handleWithEvent(rule, store, body, options, message, emptyEvent(rule.operation))
 }
 
 function handleTraced<O extends Operation>(
@@ -112,9 +115,10 @@ function handleTraced<O extends Operation>(
   store: WalletStore,
   body: unknown,
   options: WalletOptions | undefined,
+  message: CallMessage | null,
 ): Promise<WalletOutcome> {
   const event = emptyEvent(rule.operation)
-  const run = () => handleWithEvent(rule, store, body, options, event)
+  const run = () => handleWithEvent(rule, store, body, options, message, event)
   return trace(channels.request, event, run, outcome => {
     // A copy: changes by a subscriber must not reach the answer.
     event.outcome = { ...outcome }
@@ -127,6 +131,7 @@ async function handleWithEvent<O extends Operation>(
   store: WalletStore,
   body: unknown,
   options: WalletOptions | undefined,
+  message: CallMessage | null,
   event: OutcomeEvent,
 ): Promise<WalletOutcome> {
   const settings = settingsOf(options)
@@ -136,6 +141,7 @@ async function handleWithEvent<O extends Operation>(
     commitError: null,
     storeRefusal: null,
     deadline: started + settings.deadlineMs,
+    message,
   }
   const { onOutcome } = settings
   try {

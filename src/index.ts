@@ -13,7 +13,7 @@ export type {
 } from './diagnostics.js'
 export { type FaultyCall, WalletError, type WalletErrorCode, WalletRefusal } from './errors.js'
 export { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from './handlers.js'
-export type { WalletOptions } from './options.js'
+export type { CallMessage, PlaceBetCall, WalletOptions } from './options.js'
 export {
   type ErrorCode,
   errorCodes,

@@ -11,6 +11,40 @@ import {
 } from './requests.js'
 import type { Player } from './store.js'
 
+/** How a call of the platform arrived, over HTTP. */
+export interface CallMessage {
+  /** `"POST"` */
+  method: string
+  /** Path of the URL, with or without a query: `"/wallet/placebet"`. */
+  path: string
+  /**
+   * The path as the caller sent it, with the query, where a router has removed its beginning from `path`. A
+   * signature covers it. Missing: `path`.
+   */
+  originalPath?: string | undefined
+  /** As in Node.js: names in lower case. */
+  headers: Record<string, string | string[] | undefined>
+  /** The caller's IP address, where the adapter knows it. Behind a proxy it is the proxy's. */
+  address?: string | undefined
+}
+
+/** What `authorizeRequest` and `authorizeBet` may know of the call beside its body. */
+export interface PlaceBetCall {
+  /** `null`, as `path` and `address`: `handlePlaceBet` was called without a message. */
+  method: string | null
+  /** As the caller sent it, with the query. */
+  path: string | null
+  /** Names in lower case; empty without a message. */
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Behind a proxy it is the proxy's; `null` also if the adapter does not know it. */
+  address: string | null
+  /**
+   * Whole milliseconds until `deadlineMs`, at least 0; `Infinity` without `deadlineMs`. The hook is not
+   * stopped then, but its bet is no longer committed: `AbortSignal.timeout(Math.min(300, remainingMs))`.
+   */
+  remainingMs: number
+}
+
 /**
  * All optional. Create one object and reuse it: it is checked and compiled on first use, which is costly, and
  * not read again.
@@ -24,7 +58,7 @@ export interface WalletOptions extends RequestOptions {
    * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
    * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
    */
-  authorizeRequest?(request: PlaceBetRequest): void | Promise<void>
+  authorizeRequest?(request: PlaceBetRequest, call: PlaceBetCall): void | Promise<void>
   /**
    * The same, with the player's account: for rules that need its currency or balance, at the cost of a read
    * before every commit.
@@ -32,7 +66,7 @@ export interface WalletOptions extends RequestOptions {
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.
    */
-  authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
+  authorizeBet?(request: PlaceBetRequest, player: Player, call: PlaceBetCall): void | Promise<void>
   /**
    * `false`: the PAM cannot debit for an unsettlement, and each one above 0 is answered INSUFFICIENT_FUNDS
    * (D20).

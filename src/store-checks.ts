@@ -161,6 +161,12 @@ function checkCredits(value: unknown): void {
 
 const settlementTypes: readonly string[] = ['BET_PAID', 'VOIDED', 'CASHOUT'] satisfies SettlementType[]
 
+/** A debit, and a new bet without one: a free bet of a player who is excluded. Never a recorded refusal. */
+function mayBeRefused({ transaction, balance }: WalletChanges): boolean {
+  const isNewBet = transaction.operation === 'placebet' && transaction.refusal === null
+  return isNewBet || (balance !== null && isNegative(balance.delta))
+}
+
 /** Checks the result of `commit`. @throws {WalletError} `STORE_CONTRACT` */
 export function checkResult(result: CommitResult, changes: WalletChanges): CommitResult {
   const found = fields('commit()', result, 'a result { status, … }')
@@ -174,10 +180,10 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       if (problem !== null) {
         throw new WalletError('STORE_CONTRACT', `The store violates its contract: commit().${problem}`)
       }
-      if (changes.balance === null || !changes.balance.delta.startsWith('-')) {
+      if (!mayBeRefused(changes)) {
         throw new WalletError(
           'STORE_CONTRACT',
-          `The store violates its contract: commit() refused (${found.errorCode}) a request that debits nothing`,
+          `The store violates its contract: commit() refused (${found.errorCode}) neither a debit nor a new bet`,
         )
       }
       return result

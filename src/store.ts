@@ -288,9 +288,9 @@ export type CommitResult =
   | { status: 'conflict' }
   /**
    * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold
-   * exactly: `INVALID_AMOUNT`, say). Allowed only for `delta` < 0: a credit is never refused. `errorCode`:
-   * 1 to 64 letters, digits, `_`, `-` or `.`, and none of this library's reserved codes. `description`: 1
-   * to 500 characters.
+   * exactly: `INVALID_AMOUNT`, say). Allowed only for `delta` < 0 and for a new bet with a stake of 0: a
+   * credit is never refused. `errorCode`: 1 to 64 letters, digits, `_`, `-` or `.`, and none of this
+   * library's reserved codes. `description`: 1 to 500 characters.
    */
   | { status: 'refused'; errorCode: string; description: string }
   /** No changes were made: overloaded, not connected. `cause`: why, for the operator's log. */

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { handlePlaceBet, handleRollbackBet, type WalletOptions } from '../src/index.js'
-import type { CommitResult, WalletSnapshot, WalletStore } from '../src/store.js'
+import type { CommitResult, WalletChanges, WalletSnapshot, WalletStore } from '../src/store.js'
 import { alice, bet, faultOf, live, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
 
 /** A valid snapshot with every field that a store can return. */
@@ -319,7 +319,24 @@ describe('given an invalid result of commit', () => {
     const store = storeWith(snapshot({ bet: bet() }), refused)
     const fault = await faultOf(handleRollbackBet(store, rollbackBet()))
     expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-    expect(fault.message).toContain('refused (LIMIT_REACHED) a request that debits nothing')
+    expect(fault.message).toContain('refused (LIMIT_REACHED) neither a debit nor a new bet')
+  })
+
+  test('when it refuses a free bet, then the refusal is recorded; and it must not refuse that record', async () => {
+    const recorded: WalletChanges[] = []
+    const store: WalletStore = {
+      ...storeWith(snapshot()),
+      commit: async changes => {
+        if (changes.transaction.refusal === null) return refused as CommitResult
+        recorded.push(changes)
+        if (recorded.length > 2) throw new Error('asked again and again')
+        return (recorded.length === 1 ? committed : refused) as CommitResult
+      },
+    }
+    const free = placeBet({ amount: '0' })
+    expect(await handlePlaceBet(store, free)).toMatchObject({ ok: false, errorCode: 'LIMIT_REACHED' })
+    expect(recorded).toMatchObject([{ transaction: { refusal: { errorCode: 'LIMIT_REACHED' } }, bet: null }])
+    expect(await faultOf(handlePlaceBet(store, free))).toMatchObject({ code: 'STORE_CONTRACT' })
   })
 })
 

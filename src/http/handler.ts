@@ -103,7 +103,7 @@ async function routed(call: Call): Promise<HttpResponse> {
   const parsed = await body.parsed()
 
   // 4. The rules.
-  const answered = await route(parsed)
+  const answered = await route(parsed, request)
   if (isJsonAnswer(answered)) return jsonResponse(answered)
   const outcome = checkedOutcome(answered)
   return outcome.ok

@@ -1,21 +1,9 @@
 /** The request and the response of the HTTP handler, independent of any framework. */
+import type { CallMessage } from '../options.js'
 import type { HttpBody } from './body.js'
 
-export interface HttpRequest {
-  /** `"POST"` */
-  method: string
-  /** Path of the URL, with or without a query: `"/wallet/placebet"`. */
-  path: string
-  /**
-   * The path as the caller sent it, with the query, where a router has removed its beginning from `path`. A
-   * signature covers it. Missing: `path`.
-   */
-  originalPath?: string | undefined
-  /** As in Node.js: names in lower case. */
-  headers: Record<string, string | string[] | undefined>
+export interface HttpRequest extends CallMessage {
   body: HttpBody
-  /** The caller's IP address, where the adapter knows it. Behind a proxy it is the proxy's. */
-  address?: string | undefined
 }
 
 export interface HttpResponse {

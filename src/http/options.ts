@@ -79,8 +79,8 @@ export interface HttpOptions extends WalletOptions {
   onError?(error: unknown, request: HttpRequest): void
 }
 
-/** Answers the parsed body of one path. */
-export type Route = (body: unknown) => Promise<WalletOutcome | JsonAnswer>
+/** Answers the parsed body of one path. `request` is the message that it came with. */
+export type Route = (body: unknown, request: HttpRequest) => Promise<WalletOutcome | JsonAnswer>
 
 /** An answer of your own path that is none of the wallet interface. */
 export interface JsonAnswer {
@@ -196,7 +196,7 @@ function routesOf(
   if (typeof routes !== 'object' || routes === null) check.invalid('routes must be an object')
   const base = basePath.replace(/\/$/, '')
   const all = new Map<string, Route>([
-    [`${base}/placebet`, body => handlePlaceBet(store, body, walletOptions)],
+    [`${base}/placebet`, (body, request) => handlePlaceBet(store, body, walletOptions, request)],
     [`${base}/unsettlement`, body => handleUnsettlement(store, body, walletOptions)],
     [`${base}/rollbackbet`, body => handleRollbackBet(store, body, walletOptions)],
   ])

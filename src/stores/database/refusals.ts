@@ -3,7 +3,7 @@ import { isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { MakeError } from './errors.js'
 
-/** Whether the changes debit the player: only then they may be refused. */
+/** Whether the changes debit the player: only then the balance may refuse them. */
 export function isDebit({ balance }: WalletChanges): boolean {
   return balance !== null && isNegative(balance.delta)
 }

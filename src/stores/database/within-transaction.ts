@@ -24,11 +24,11 @@ export interface PendingCommit {
   readonly balance: Decimal
   /**
    * Refuses the request by your own rule. The refusal is final: recorded and replayed (D6, D7). Only for
-   * debits.
+   * debits, and for bets with a stake of 0.
    *
    * @param errorCode 1 to 64 letters, digits, `_`, `-` or `.`; the platform is answered with it
    * @param description for people; the platform is answered with it
-   * @throws {TypeError} when the request is not a debit, or `withinTransaction` has ended
+   * @throws {TypeError} when the request is neither, or `withinTransaction` has ended
    */
   refuse(errorCode: string, description: string): void
 }
@@ -95,6 +95,9 @@ export async function callWithinTransaction(
   if (refusals.size > 0) throw new RefusedByHook(refusals)
 }
 
+const isNewBet = ({ transaction: { operation, refusal } }: WalletChanges) =>
+  operation === 'placebet' && refusal === null
+
 /**
  * The name of a savepoint, which marks our database transaction. A statement of the hook may fail unnoticed,
  * and COMMIT would silently be a ROLLBACK; or the hook may end the database transaction. In both cases the
@@ -124,7 +127,8 @@ function pendingCommits(
       balance,
       refuse(errorCode, description) {
         if (call.ended) throw new TypeError('refuse: withinTransaction has ended')
-        if (!isDebit(entry.item)) throw new TypeError('refuse: only a debit can be refused')
+        if (!isDebit(entry.item) && !isNewBet(entry.item))
+          throw new TypeError('refuse: only a debit or a new bet can be refused')
         refusals.set(entry, { status: 'refused', errorCode, description })
       },
     })

@@ -31,7 +31,7 @@ export const survivors: readonly KnownSurvivor[] = [
   ),
   ...because(
     'unreachable',
-    'checkResult rejects the refusal of a commit that debits nothing, and hooks are asked about placebets only.',
+    'checkResult rejects the refusal of a commit that is neither a debit nor a new bet, and hooks are asked about placebets only.',
     'src/attempts.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of code
     "throw new WalletError('STORE_CONTRACT', `A ${rule.operation} cannot be refused (${refusal.errorCode})`)",

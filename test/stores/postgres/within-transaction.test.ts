@@ -383,7 +383,9 @@ describe.each([
     await handlePlaceBet(store, placeBet())
     const results = await commitAll(store, [settling(), placing({ playerId: 'bob', n: 2 })])
     expect(results).toEqual([expect.any(Error), done])
-    expect((results[0] as Error).cause).toEqual(new TypeError('refuse: only a debit can be refused'))
+    expect((results[0] as Error).cause).toEqual(
+      new TypeError('refuse: only a debit or a new bet can be refused'),
+    )
     expect(await recorded()).toEqual([
       ['placebet', 'place-1', '-30', null],
       ['placebet', 'place-2', '-30', null],
