@@ -80,7 +80,7 @@ async function checkServer(ask: Ask): Promise<void> {
   )) as { version: number; name: string; encoding: string; search_path: string; schemas: string }[]
   if (server === undefined) throw storeError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
-    throw storeError('SCHEMA_VERSION', `PostgreSQL 14 or newer is required; this is ${server.name}`)
+    throw storeError('DATABASE_REJECTED', `PostgreSQL 14 or newer is required; this is ${server.name}`)
   }
   if (/^EUC_|^MULE_/.test(server.encoding)) {
     throw storeError(

@@ -10,7 +10,7 @@ import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
-import { type CheckSettings, type Finding, finding } from './finding.js'
+import { type CheckSettings, describe, type Finding, finding } from './finding.js'
 import { columnsBehind } from './mysql-view.js'
 import { allFindings } from './ready.js'
 import { notAllowed, statementsFinding, switchedOff } from './statements.js'
@@ -20,7 +20,7 @@ import type { BalanceColumnName } from './write-back.js'
 type Ask = (text: string, values?: unknown[]) => Promise<readonly (readonly (string | number | null)[])[]>
 
 /**
- * All but the connection. What cannot be looked at is a finding.
+ * All but the connection. A check that is not possible is a finding.
  *
  * @param user `wallet@127.%`
  * @throws {StoreError} `INVALID_OPTIONS`
@@ -33,7 +33,7 @@ export async function checkMysql(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   return await allFindings(settings, {
-    ready: allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
+    ready: async allowNotDurable => await createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
     privileges: () => privilegesFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
@@ -49,10 +49,10 @@ export async function checkMysqlServers(
     await createMysqlStore(pools, { ...options, allowNotDurable: true }).ready()
     return null
   } catch (error) {
-    const { code, problem = '' } = error as { code?: string; problem?: string }
-    return code === 'UNSUPPORTED_CLIENT' && problem.includes(writableApart)
-      ? finding('server', 'problem', `${code}: ${problem}`)
-      : null
+    const problem = describe(error)
+    return problem.includes(writableApart)
+      ? finding('server', 'problem', `UNSUPPORTED_CLIENT: ${problem}`)
+      : finding('server', 'unknown', `not checked whether they are one cluster: ${problem}`)
   }
 }
 

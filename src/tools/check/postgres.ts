@@ -17,7 +17,7 @@ import type { BalanceColumnName } from './write-back.js'
 type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
 /**
- * All but the connection. What cannot be looked at is a finding.
+ * All but the connection. A check that is not possible is a finding.
  *
  * @throws {StoreError} `INVALID_OPTIONS`
  */
@@ -29,7 +29,8 @@ export async function checkPostgres(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   return await allFindings(settings, {
-    ready: allowNotDurable => createPostgresStore(client, { ...options, allowNotDurable }).ready(),
+    ready: async allowNotDurable =>
+      await createPostgresStore(client, { ...options, allowNotDurable }).ready(),
     privileges: () => privilegesFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),

@@ -13,17 +13,17 @@ export interface ServerChecks {
 export async function allFindings(settings: CheckSettings, checks: ServerChecks): Promise<Finding[]> {
   const ready = await readyFindings(checks.ready, settings.allowNotDurable)
   const ofReady = ready.filter(({ subject }) => subject === 'privileges')
-  const privileges = await lookedAt('privileges', checks.privileges)
+  const privileges = await checked('privileges', checks.privileges)
   return [
     ...ready.filter(({ subject }) => subject !== 'privileges'),
     // `ready` may miss a right that is not among those of the store: a view needs more.
     ...(privileges.state === 'ok' && ofReady.length > 0 ? ofReady : [privileges]),
-    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', checks.lookupIndexes)] : []),
-    await lookedAt('statements', checks.statements),
+    ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
+    await checked('statements', checks.statements),
   ]
 }
 
-/** In the order in which `ready()` looks at them. */
+/** In the order of the report: `ready()` checks rights last, and sequences after the players' table. */
 const subjects: readonly Subject[] = ['server', 'durability', 'privileges', 'schema', 'players table']
 
 const subjectOfCode: Readonly<Record<string, Subject>> = {
@@ -44,8 +44,8 @@ const okTexts: Readonly<Record<string, string>> = {
   'players table': 'columns and types fit the options',
 }
 
-/** Of these, `bet-wallet migrate` is the answer. */
-const migrated = ['SCHEMA_MISSING', 'SCHEMA_VERSION']
+/** How the stores advise the migration. It does not help against every `SCHEMA_VERSION`. */
+const migrateAdvice = /run migrate(?:Postgres|Mysql)\(/
 
 /**
  * @param ready of a store with this option
@@ -56,30 +56,38 @@ export async function readyFindings(
   allowNotDurable: boolean,
 ): Promise<Finding[]> {
   const first = await errorOf(ready(false))
-  const isNotDurable = codeOf(first) === 'NOT_DURABLE'
-  // NOT_DURABLE hides what is wrong behind it.
-  const stop = isNotDurable ? await errorOf(ready(true)) : first
+  // NOT_DURABLE hides the problems behind it. The option accepts settings, but no table without transactions.
+  const stop = isNotDurable(first) ? await errorOf(ready(true)) : first
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
   return subjects.flatMap((subject, index): Finding[] => {
-    if (subject === 'durability' && isNotDurable)
-      return [
-        allowNotDurable
-          ? finding(subject, 'skipped', `accepted by --allow-not-durable: ${describe(first)}`)
-          : finding(subject, 'problem', `NOT_DURABLE: ${describe(first)}`),
-      ]
+    if (subject === 'durability' && isNotDurable(first))
+      return [durabilityFinding(first, stop, allowNotDurable)]
     if (index === stoppedAt) {
-      const lines = migrated.includes(codeOf(stop)) ? ['npx bet-wallet migrate'] : []
+      const lines = migrateAdvice.test(describe(stop)) ? ['npx bet-wallet migrate'] : []
       return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
     }
     if (subject === 'privileges') return []
-    if (index > stoppedAt)
-      return [finding(subject, 'skipped', `not looked at, because ready() stopped at ${codeOf(stop)}`)]
+    // NOT_DURABLE of the client comes before the version of the server.
+    if (index > stoppedAt || isNotDurable(stop))
+      return [finding(subject, 'skipped', `not checked: ready() stopped at ${codeOf(stop)}`)]
     if (subject === 'durability' && stop !== null)
       return [
-        finding(subject, 'ok', 'the settings are durable; the tables are looked at when the rest is right'),
+        finding(
+          subject,
+          'ok',
+          'the settings are durable; the tables are checked once the other problems are fixed',
+        ),
       ]
     return [finding(subject, 'ok', okTexts[subject] ?? '')]
   })
+}
+
+/** @param stop the problem that is left with the option `allowNotDurable` */
+function durabilityFinding(first: unknown, stop: unknown, allowNotDurable: boolean): Finding {
+  if (!isNotDurable(stop) && allowNotDurable)
+    return finding('durability', 'skipped', `accepted by --allow-not-durable: ${describe(first)}`)
+  const problems = new Set([first, stop].filter(isNotDurable).map(describe))
+  return finding('durability', 'problem', `NOT_DURABLE: ${[...problems].join('. ')}`)
 }
 
 const errorOf = (ready: Promise<void>): Promise<unknown> =>
@@ -89,15 +97,16 @@ const errorOf = (ready: Promise<void>): Promise<unknown> =>
   )
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'error')
+const isNotDurable = (error: unknown) => codeOf(error) === 'NOT_DURABLE'
 /** `UNAVAILABLE`: the connection was lost, or there was no answer in time. */
 const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown' : 'problem')
 const subjectOf = (error: unknown): Subject => subjectOfCode[codeOf(error)] ?? 'server'
 
 /** A check that fails is a finding. */
-async function lookedAt(subject: Finding['subject'], look: () => Promise<Finding>): Promise<Finding> {
+async function checked(subject: Finding['subject'], check: () => Promise<Finding>): Promise<Finding> {
   try {
-    return await look()
+    return await check()
   } catch (error) {
-    return finding(subject, 'unknown', `could not be looked at: ${describe(error)}`)
+    return finding(subject, 'unknown', `could not be checked: ${describe(error)}`)
   }
 }

@@ -38,11 +38,11 @@ export const notAllowed = (grant: string): Finding =>
 
 /** @param reason what is switched off */
 export const switchedOff = (reason: string): Finding =>
-  finding('statements', 'skipped', `not looked at, because ${reason}`)
+  finding('statements', 'skipped', `not checked: ${reason}`)
 
 /**
  * @param columns the column of balances, and where the table is a view, that of the table below
- * @param about what was looked at: `since …`
+ * @param about what was checked: `since …`
  * @param grant lets this user see the statements of others; `null`: it sees them
  */
 export function statementsFinding(

@@ -83,20 +83,16 @@ async function checkServer(url: string, values: Values, isAlone: boolean): Promi
   const { host, pathname } = parsed(url)
   const server = `${host}${pathname}`
   try {
-    const { version, user, isStandby } = await aboutOf(database)
+    const about = await aboutOf(database).catch((error: unknown) => {
+      const text = withoutPassword(describe(error) || wordsOf(error), url)
+      return finding('connection', 'unknown', `no answer: ${text}`)
+    })
+    if ('state' in about) return { server, version: null, user: null, isWritable: null, findings: [about] }
+    const { version, user, isStandby } = about
     const findings = isStandby
       ? [finding('server', isAlone ? 'problem' : 'skipped', standbyText)]
       : await findingsOf(database, values, user)
     return { server, version, user, isWritable: !isStandby, findings }
-  } catch (error) {
-    const text = withoutPassword(describe(error) || wordsOf(error), url)
-    return {
-      server,
-      version: null,
-      user: null,
-      isWritable: null,
-      findings: [finding('connection', 'unknown', `no answer: ${text}`)],
-    }
   } finally {
     await database.close()
   }
@@ -167,7 +163,7 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
     return [
       isAnswer
         ? finding('schema', 'problem', describe(error))
-        : finding('schema', 'unknown', `could not be looked at: ${describe(error)}`),
+        : finding('schema', 'unknown', `could not be checked: ${describe(error)}`),
     ]
   }
   const settings: CheckSettings = {

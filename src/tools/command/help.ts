@@ -137,7 +137,7 @@ ${urlHelp} Can be repeated, or the
 
 ${playersHelp}
 
-What is accepted
+Exceptions
   --locked <id>             a statement that was found, whose code locks the row before it reads
                             the balance; can be repeated
   --no-lookup-indexes       the indexes of lookups may be missing
@@ -146,8 +146,8 @@ What is accepted
 Output
   --json                    prints JSON
 
-The exit code is 0 if all is well, 1 for a problem, and 2 if something that should be
-looked at could not be: no answer, or no right to. What is switched off, such as
+The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no
+answer, a missing right, or a statement to be read by you. What is switched off, such as
 pg_stat_statements, is counted as skipped and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.

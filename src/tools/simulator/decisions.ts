@@ -1,4 +1,4 @@
-/** Reports each transaction once, as soon as the wallet has accepted or refused it. */
+/** Reports each transaction once, as soon as the wallet has accepted or finally refused it. */
 import { shown, type Transaction } from './books.js'
 import type { DecidedTransaction } from './report.js'
 

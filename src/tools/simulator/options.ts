@@ -114,8 +114,9 @@ export interface SimulationOptions extends WalletTarget {
   /** Called for every closed bet, for example to compare it with a database. */
   onBetClosed?(bet: ClosedBet): void
   /**
-   * Called once for every transaction that the wallet accepted or refused. Together they are the platform's
-   * report. At the end of a run, placebets without an answer are sent again, so that the report is complete.
+   * Called once for every transaction that the wallet accepted or finally refused. A refused settlement or
+   * rollback is not final: it is reported when a retry is accepted. Together they are the platform's report.
+   * At the end of a run, placebets without an answer are sent again, so that the report is complete.
    */
   onTransaction?(transaction: DecidedTransaction): void
   /**

@@ -9,6 +9,8 @@ import {
 } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { checkDatabase } from '../../../src/stores/postgres/check.js'
+import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import {
@@ -144,6 +146,13 @@ describe('the encoding of the database', () => {
       await pool.query(`DROP DATABASE ${name} WITH (FORCE)`)
     }
   }
+
+  test('PostgreSQL 13: DATABASE_REJECTED, because no migration helps', async () => {
+    const ask = async () => [{ version: 130_021, name: '13.21', encoding: 'UTF8' }]
+    await expect(checkDatabase(ask, tablesOf({}), true)).rejects.toMatchObject({
+      ...{ code: 'DATABASE_REJECTED', problem: 'PostgreSQL 14 or newer is required; this is 13.21' },
+    })
+  })
 
   test.each(['EUC_JP', 'EUC_CN', 'EUC_KR', 'EUC_TW', 'EUC_JIS_2004', 'MULE_INTERNAL'])(
     '%s may store two characters as one: DATABASE_REJECTED (D24)',

@@ -1,15 +1,108 @@
 /** How a problem of `ready()` becomes findings. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { StoreError, type StoreErrorCode } from '../../../src/stores/database/errors.js'
+import type { Finding, Subject } from '../../../src/tools/check/finding.js'
 import { readyFindings } from '../../../src/tools/check/ready.js'
 
-test.each([
-  ['UNAVAILABLE', 'unknown'],
-  ['DATABASE_REJECTED', 'problem'],
-] satisfies [StoreErrorCode, string][])('%s: %s', async (code, state) => {
-  const [first, ...others] = await readyFindings(async () => {
-    throw new StoreError('postgres', code, 'what it was')
-  }, false)
-  expect(first).toMatchObject({ subject: 'server', state, text: `${code}: what it was` })
-  expect(new Set(others.map(each => each.state))).toEqual(new Set(['skipped']))
+const failure = (code: StoreErrorCode, problem = 'the problem') => new StoreError('postgres', code, problem)
+
+/** @param withOption what is left with `allowNotDurable`; `null`: nothing */
+const findingsOf = (error: Error, allowNotDurable = false, withOption: Error | null = error) =>
+  readyFindings(async isAllowed => {
+    const problem = isAllowed ? withOption : error
+    if (problem !== null) throw problem
+  }, allowNotDurable)
+
+const statesOf = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ subject, state }) => [subject, state]))
+const textOf = (findings: readonly Finding[], subject: Subject) =>
+  findings.find(each => each.subject === subject)?.text
+
+describe('each code is a problem of one subject', () => {
+  test.each([
+    ['INVALID_OPTIONS', 'server'],
+    ['UNSUPPORTED_CLIENT', 'server'],
+    ['DATABASE_REJECTED', 'server'],
+    ['SEARCH_PATH', 'server'],
+    ['NOT_DURABLE', 'durability'],
+    ['INSUFFICIENT_PRIVILEGE', 'privileges'],
+    ['SCHEMA_MISSING', 'schema'],
+    ['SCHEMA_VERSION', 'schema'],
+    ['SCHEMA_OPTIONS', 'schema'],
+    ['SEQUENCE_BEHIND', 'schema'],
+    ['ROW_SECURITY', 'schema'],
+    ['INVALID_PLAYERS_TABLE', 'players table'],
+  ] satisfies [StoreErrorCode, Subject][])('%s: %s', async (code, subject) => {
+    const findings = await findingsOf(failure(code))
+    const problems = findings.filter(({ state }) => state === 'problem')
+    expect(problems).toEqual([{ subject, state: 'problem', text: `${code}: the problem`, lines: [] }])
+    const others = findings.filter(({ state }) => state === 'skipped')
+    expect(others.map(({ text }) => text)).toEqual(
+      others.map(() => `not checked: ready() stopped at ${code}`),
+    )
+  })
+
+  test('UNAVAILABLE: unknown, and nothing else was checked', async () => {
+    expect(statesOf(await findingsOf(failure('UNAVAILABLE')))).toEqual({
+      ...{ server: 'unknown', durability: 'skipped' },
+      ...{ schema: 'skipped', 'players table': 'skipped' },
+    })
+  })
+})
+
+test('of the subjects before the problem, all is well; the tables may still not be durable', async () => {
+  const findings = await findingsOf(failure('INVALID_PLAYERS_TABLE'))
+  expect(statesOf(findings)).toEqual({
+    ...{ server: 'ok', durability: 'ok' },
+    ...{ schema: 'ok', 'players table': 'problem' },
+  })
+  expect(textOf(findings, 'durability')).toContain('the tables are checked once the other problems are fixed')
+})
+
+describe('not durable', () => {
+  const setting = failure('NOT_DURABLE', 'fsync is off')
+  const table = failure('NOT_DURABLE', 'pam.accounts must be InnoDB')
+
+  test('a setting: a problem, and what is wrong behind it is found too', async () => {
+    const findings = await findingsOf(setting, false, failure('SCHEMA_OPTIONS'))
+    expect(statesOf(findings)).toMatchObject({ server: 'ok', durability: 'problem', schema: 'problem' })
+  })
+
+  test('a setting that is accepted: skipped', async () => {
+    const findings = await findingsOf(setting, true, null)
+    expect(statesOf(findings)).toEqual({
+      ...{ server: 'ok', durability: 'skipped' },
+      ...{ schema: 'ok', 'players table': 'ok' },
+    })
+    expect(textOf(findings, 'durability')).toBe('accepted by --allow-not-durable: fsync is off')
+  })
+
+  test.each([true, false])(
+    'the store refuses to start with the option too: a problem, accepted %s',
+    async allow => {
+      const findings = await findingsOf(setting, allow, table)
+      expect(statesOf(findings)).toEqual({
+        ...{ server: 'skipped', durability: 'problem' },
+        ...{ schema: 'skipped', 'players table': 'skipped' },
+      })
+      expect(textOf(findings, 'durability')).toBe('NOT_DURABLE: fsync is off. pam.accounts must be InnoDB')
+    },
+  )
+})
+
+describe('the command that migrates', () => {
+  test.each([
+    [
+      'SCHEMA_MISSING',
+      'The schema w has no tables of bet-wallet: run migratePostgres(client, options), or',
+      true,
+    ],
+    ['SCHEMA_VERSION', 'The procedure w.p was changed: run migrateMysql(client, options), or', true],
+    ['SCHEMA_VERSION', 'w.b has the collation c: ALTER TABLE w.b CONVERT TO CHARACTER SET utf8mb4', false],
+    ['SCHEMA_VERSION', 'The functions do not run in this database (column does not exist)', false],
+    ['SCHEMA_OPTIONS', 'Use the same options, or migrate with allowOtherOptions', false],
+  ] satisfies [StoreErrorCode, string, boolean][])('%s, %s: %s', async (code, problem, helps) => {
+    const found = (await findingsOf(failure(code, problem))).find(({ state }) => state === 'problem')
+    expect(found?.lines).toEqual(helps ? ['npx bet-wallet migrate'] : [])
+  })
 })

@@ -41,7 +41,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   const run = (words: string[] = [], address = url) =>
     runCommand(['check', ...words], { environment: { BET_WALLET_DATABASE_URL: address } })
 
-  test('all well; the statements are looked at where this user may', async () => {
+  test('all well; the statements are checked where this user may', async () => {
     const first = await run()
     expect(first.error).toBe('')
     expect(lineOf(first.out, 'statements')).toContain('UNKNOWN')
@@ -180,7 +180,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
       )
     await set('NO')
     const { code, out } = await run()
-    expect(lineOf(out, 'statements')).toContain('not looked at, because the digests are off')
+    expect(lineOf(out, 'statements')).toContain('not checked: the digests are off')
     expect(code).toBe(0)
     await set('YES')
   })
@@ -202,6 +202,10 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
       expect(JSON.parse(none.out).together).toMatchObject([{ state: 'problem', subject: 'server' }])
       expect(none.code).toBe(1)
       await otherAdmin.query('SET GLOBAL read_only = OFF')
+      const unlike = await run(['--json'], `${adminUrl} ${otherUrl}`)
+      expect(JSON.parse(unlike.out).together).toMatchObject([
+        { state: 'unknown', text: expect.stringMatching(/^not checked whether .*: Server 2 of the list: /) },
+      ])
       await otherAdmin.query('CREATE DATABASE pam')
       await otherAdmin.query(
         'CREATE TABLE pam.accounts (id varchar(64) COLLATE utf8mb4_general_ci PRIMARY KEY, currency char(3), balance decimal(18, 2))',
@@ -226,7 +230,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     try {
       await migrateMysql(otherAdmin, {}, { lookupIndexes: true })
       const { code, out } = await run([], `mysql://${user}:${password}@${host}:${port}`)
-      expect(lineOf(out, 'statements')).toContain('not looked at, because performance_schema is OFF')
+      expect(lineOf(out, 'statements')).toContain('not checked: performance_schema is OFF')
       expect(code).toBe(0)
     } finally {
       await otherAdmin.end()

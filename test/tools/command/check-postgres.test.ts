@@ -47,11 +47,11 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await admin.query(out)
       })
 
-      test('all well, and the statements are not looked at: says why', async () => {
+      test('all well, and the statements are not checked: says why', async () => {
         const without = await run()
         expect(without.error).toBe('')
         expect(lineOf(without.out, 'statements')).toMatch(
-          /^ {2}- .*not looked at, because the extension pg_stat_statements is not in this database/,
+          /^ {2}- .*not checked: the extension pg_stat_statements is not in this database/,
         )
         expect(without.out).toMatch(/^127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+\S*, as wallet$/m)
         expect(without.out).toContain('\n0 problems, 1 skipped\n')
@@ -87,7 +87,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
           'GRANT EXECUTE ON ALL ROUTINES IN SCHEMA "bet_wallet" TO "wallet";',
         ])
         expect(lineOf(out, 'players table')).toContain(
-          'not looked at, because ready() stopped at INSUFFICIENT_PRIVILEGE',
+          'not checked: ready() stopped at INSUFFICIENT_PRIVILEGE',
         )
         expect(code).toBe(1)
         await admin.query(printed.join('\n'))
@@ -227,7 +227,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await blocker.connect()
         await blocker.query('BEGIN; LOCK TABLE bet_wallet.options')
         const { code, out } = await run()
-        expect(lineOf(out, 'schema')).toMatch(/UNKNOWN .*could not be looked at: .*statement timeout/)
+        expect(lineOf(out, 'schema')).toMatch(/UNKNOWN .*could not be checked: .*statement timeout/)
         expect(code).toBe(2)
         await blocker.end()
         await admin.query('ALTER ROLE wallet RESET statement_timeout')
