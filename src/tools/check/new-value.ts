@@ -2,20 +2,32 @@
 import { endOf, isName, isWord, type Token } from './sql-tokens.js'
 
 /**
- * Whether a value adds to the column: `balance + $1`, `COALESCE(balance, 0) - $1`. Not where the column is
- * only one of the values to choose from (`COALESCE($1, balance)`, `CASE … ELSE balance END`), or only a
- * condition of the choice.
+ * Whether a value is plainly the column plus or minus something: `balance + $1`,
+ * `(accounts.balance)::numeric - $1`, `COALESCE(balance, 0) + $1`. Any other value may set the balance in a
+ * case: CASE, GREATEST, a subquery, or the column named twice (`balance + ($1 - balance)`).
  *
  * @param own the names of the table whose row is changed
  */
-export function addsTo(value: readonly Token[], column: string, own: ReadonlySet<string>): boolean {
-  const tokens = withoutConditions(value)
-  return tokens.some((_, at) => namesOwn(tokens, at, column, own) && isKept(tokens, at))
+export function plainlyAdds(value: readonly Token[], column: string, own: ReadonlySet<string>): boolean {
+  const tokens = withoutParentheses(value)
+  if (tokens.some(token => isWord(token, 'select'))) return false
+  const named = tokens.flatMap((_, at) => (isName(tokens[at], column) && !isSent(tokens, at) ? [at] : []))
+  const [at = -1] = named
+  if (named.length !== 1 || !namesOwn(tokens, at, column, own)) return false
+  const behind = behindFirstTerm(tokens, at)
+  if (behind === null) return false
+  const rest = tokens.slice(behindCasts(tokens, behind))
+  return rest.length === 0 || (isWord(rest[0], '+', '-') && hasOnlyArithmetic(rest))
 }
+
+/** `excluded.balance` and `VALUES(balance)`: the value of the INSERT. */
+const isSent = (tokens: readonly Token[], at: number) =>
+  (isWord(tokens[at - 1], '.') && isWord(tokens[at - 2], 'excluded')) ||
+  (isWord(tokens[at - 1], '(') && isWord(tokens[at - 2], 'values'))
 
 /**
  * Whether the column is named here as that of the row that is changed. In a subquery, a name without a table
- * is of another row; `excluded.balance` and `VALUES(balance)` are what was sent.
+ * is of another row.
  */
 export function namesOwn(
   tokens: readonly Token[],
@@ -23,9 +35,8 @@ export function namesOwn(
   column: string,
   own: ReadonlySet<string>,
 ): boolean {
-  if (!isName(tokens[at], column)) return false
+  if (!isName(tokens[at], column) || isSent(tokens, at)) return false
   if (isWord(tokens[at - 1], '.')) return own.has(tokens[at - 2]?.text ?? '')
-  if (isWord(tokens[at - 1], '(') && isWord(tokens[at - 2], 'values')) return false
   return !isInSubquery(tokens.slice(0, at))
 }
 
@@ -46,57 +57,35 @@ export function beginOfName(tokens: readonly Token[], at: number): number {
   return from
 }
 
-/** Without what stands between CASE and THEN, and without the first argument of IF. */
-function withoutConditions(tokens: readonly Token[]): Token[] {
-  /** Of the value, and each open parenthesis and CASE in it: whether a condition goes on. */
-  const open = [false]
-  return tokens.filter((token, at) => {
-    if (isWord(token, 'then', 'else', ',')) open[open.length - 1] = false
-    if (isWord(token, 'when')) open[open.length - 1] = true
-    if (isWord(token, ')', 'end')) open.pop()
-    const isValue = !open.includes(true)
-    if (isWord(token, '(')) open.push(isWord(tokens[at - 1], 'if'))
-    if (isWord(token, 'case')) open.push(true)
-    return isValue
-  })
+/** `((balance + $1))::text`: ORMs write parentheses around the whole value. */
+function withoutParentheses(value: readonly Token[]): readonly Token[] {
+  if (!isWord(value[0], '(')) return value
+  const inside = value.slice(1, 1 + endOf(value.slice(1), []))
+  return behindCasts(value, inside.length + 2) === value.length ? withoutParentheses(inside) : value
 }
 
-const operators = ['+', '-', '*', '/', '%']
-const comparisons = ['=', '<', '>', '!', '<=>']
-/** They return one of their arguments: the first, unless it is NULL; or any of them. */
-const firstOf = ['coalesce', 'ifnull', 'nullif']
-const oneOf = ['greatest', 'least', 'if']
-
-/** From the column outwards, until something is added, or to the end of the value. */
-function isKept(tokens: readonly Token[], at: number): boolean {
-  let from = beginOfName(tokens, at)
-  let to = at + 1
-  let isOneOfSeveral = false
-  for (;;) {
-    to = behindCasts(tokens, to)
-    const [before, after] = [tokens[from - 1], tokens[to]]
-    if (isWord(before, ...operators) || isWord(after, ...operators)) return true
-    if (isWord(before, ...comparisons) || isWord(after, ...comparisons)) return false
-    if (!isWord(before, '(', ',', 'then', 'else')) return !isOneOfSeveral
-    const begin = beginAround(tokens, from)
-    const name = isWord(tokens[begin], '(') ? tokens[begin - 1] : undefined
-    if (isWord(name, ...firstOf) && !isWord(before, '(')) return false
-    if (isWord(name, ...oneOf) || isWord(before, 'then', 'else')) isOneOfSeveral = true
-    const isCall = name !== undefined && ['word', 'name'].includes(name.kind) && !isWord(name, 'then', 'else')
-    from = isCall ? beginOfName(tokens, begin - 1) : begin
-    to += endOf(tokens.slice(to), []) + 1
-  }
+/** Behind `balance`, `(balance)` or `COALESCE(balance, …)`, if the value begins with it. */
+function behindFirstTerm(tokens: readonly Token[], at: number): number | null {
+  const begin = beginOfName(tokens, at)
+  if (begin === 0) return at + 1
+  const isInParentheses = begin === 1 && isWord(tokens[0], '(') && isWord(tokens[at + 1], ')')
+  if (isInParentheses) return at + 2
+  const isOrElse = begin === 2 && isWord(tokens[0], 'coalesce', 'ifnull') && isWord(tokens[at + 1], ',')
+  return isOrElse ? 3 + endOf(tokens.slice(2), []) : null
 }
 
-/** Where the parenthesis or the CASE begins that is open before `from`. */
-function beginAround(tokens: readonly Token[], from: number): number {
+/** Outside of parentheses. Two operands side by side have a word as their operator: IS, LIKE, DIV, CASE. */
+function hasOnlyArithmetic(tokens: readonly Token[]): boolean {
   let depth = 0
-  for (let at = from - 1; at > 0; at -= 1) {
-    if (isWord(tokens[at], ')', 'end')) depth += 1
-    if (isWord(tokens[at], '(', 'case')) depth -= 1
-    if (depth < 0) return at
-  }
-  return 0
+  return tokens.every((token, at) => {
+    if (isWord(token, ')')) depth -= 1
+    const isOutside = depth === 0
+    if (isWord(token, '(')) depth += 1
+    if (!isOutside) return true
+    if (token.kind === 'symbol') return isWord(token, '(', ')', '.', ':', '+', '-', '*', '/', '%')
+    const next = tokens[at + 1]
+    return next === undefined || next.kind === 'symbol'
+  })
 }
 
 /** `balance::numeric(18, 2)` */

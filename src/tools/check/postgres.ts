@@ -103,10 +103,12 @@ async function statementsIn(
   { user, locked }: { user: string; locked: readonly string[] },
 ): Promise<Finding> {
   const [extension] = (await ask(
-    `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+    `SELECT quote_ident(n.nspname) AS schema,
+        to_regclass(quote_ident(n.nspname) || '.pg_stat_statements_info') IS NOT NULL AS "hasInfo"
+      FROM pg_catalog.pg_extension e
       JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
     [],
-  )) as { schema: string }[]
+  )) as { schema: string; hasInfo: boolean }[]
   if (extension === undefined)
     return switchedOff(
       'the extension pg_stat_statements is not in this database: CREATE EXTENSION pg_stat_statements',
@@ -129,19 +131,16 @@ async function statementsIn(
       GROUP BY s.query`,
     [columns.map(({ table }) => table)],
   )) as { text: string; calls: string; user: string | null }[]
-  const [info] = (await ask(
-    `SELECT to_char(stats_reset AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, dealloc::text AS forgotten
-      FROM ${extension.schema}.pg_stat_statements_info`,
-    [],
-  )) as { since: string; forgotten: string }[]
+  const since = extension.hasInfo
+    ? await recordedSince(ask, extension.schema)
+    : ['ALTER EXTENSION pg_stat_statements UPDATE shows since when they are recorded']
   return statementsFinding(
     rows.map((row): Statement => ({ ...row, calls: Number(row.calls), schemaDefault: null })),
     columns,
     {
       locked,
       about: [
-        `recorded since ${info?.since} UTC`,
-        ...(info?.forgotten === '0' ? [] : ['the rarest were forgotten (pg_stat_statements.max)']),
+        ...since,
         ...(server.track === 'all'
           ? []
           : [`those inside functions are not (pg_stat_statements.track is ${server.track})`]),
@@ -149,6 +148,19 @@ async function statementsIn(
       grant: server.sees_all ? null : `GRANT pg_read_all_stats TO ${quoted(user)}`,
     },
   )
+}
+
+/** The extension has this view from its version 1.9 on; pg_upgrade keeps an older one. */
+async function recordedSince(ask: Ask, schema: string): Promise<string[]> {
+  const [info] = (await ask(
+    `SELECT to_char(stats_reset AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, dealloc::text AS forgotten
+      FROM ${schema}.pg_stat_statements_info`,
+    [],
+  )) as { since: string; forgotten: string }[]
+  return [
+    `recorded since ${info?.since} UTC`,
+    ...(info?.forgotten === '0' ? [] : ['the rarest were forgotten (pg_stat_statements.max)']),
+  ]
 }
 
 /**

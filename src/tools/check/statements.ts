@@ -1,7 +1,13 @@
-/** The finding about statements that write a balance back. */
+/** The finding about statements that set a balance: a lost update. */
 import { createHash } from 'node:crypto'
 import { type Finding, finding } from './finding.js'
-import { type BalanceColumnName, mayWriteTo, writesBack } from './write-back.js'
+import {
+  type BalanceColumnName,
+  type BalanceWrite,
+  balanceWriteOf,
+  mayWriteTo,
+  worstOf,
+} from './write-back.js'
 
 /** A statement, as the statistics of a server keep it. */
 export interface Statement {
@@ -23,6 +29,14 @@ const shownMax = 300
 
 /** How MySQL and MariaDB mark a statement of which they have kept only the beginning. */
 const cutMark = '...'
+
+const isCut = (text: string) => text.trimEnd().endsWith(cutMark)
+
+/** What is missing of a cut statement may add to the balance, or fail when it has changed. */
+function writeOf({ text, schemaDefault }: Statement, column: BalanceColumnName): BalanceWrite {
+  if (!isCut(text)) return balanceWriteOf(text, column, schemaDefault)
+  return mayWriteTo(text.trimEnd().slice(0, -cutMark.length), column, schemaDefault) ? 'unclear' : 'safe'
+}
 
 function lineOf({ text, calls, user }: Statement): string {
   const line = text.replace(/\s+/g, ' ').trim()
@@ -50,40 +64,41 @@ export function statementsFinding(
   columns: readonly BalanceColumnName[],
   { locked, about, grant }: { locked: readonly string[]; about: string; grant: string | null },
 ): Finding {
-  const those = (isThat: typeof writesBack) =>
-    statements.filter(
-      ({ text, schemaDefault }) =>
-        !locked.includes(idOf(text)) && columns.some(column => isThat(text, column, schemaDefault)),
-    )
-  const found = those(writesBack)
+  const open = statements.filter(({ text }) => !locked.includes(idOf(text)))
+  const writes = new Map(
+    open.map(statement => [statement, worstOf(columns.map(column => writeOf(statement, column)))]),
+  )
+  const that = (write: BalanceWrite) => open.filter(statement => writes.get(statement) === write)
+  const found = that('sets')
   const tables = columns.map(({ schema, table }) => `${schema}.${table}`).join(', ')
   if (found.length > 0)
     return finding(
       'statements',
       'problem',
       `${countOf(found.length, 'statement')} on ${tables} set the balance instead of adding to it. A bet between the read and this ` +
-        'write loses its debit, unless the same database transaction has locked the row before it read the balance ' +
+        'write loses its debit (a lost update), unless the same database transaction has locked the row before it read the balance ' +
         '(SELECT … FOR UPDATE). Add in the statement: SET balance = balance + …; or, where the code locks the row, name ' +
         'the statement: --locked <id>',
       found.map(lineOf),
     )
   if (grant !== null) return notAllowed(grant)
-  const cut = those(
-    (text, ...where) =>
-      text.trimEnd().endsWith(cutMark) && mayWriteTo(text.trimEnd().slice(0, -cutMark.length), ...where),
-  )
-  if (cut.length > 0)
+  const unclear = that('unclear')
+  if (unclear.length > 0)
     return finding(
       'statements',
       'unknown',
-      `of ${countOf(cut.length, 'statement')} on ${tables} the server has kept only the beginning, so that the new balance ` +
-        'cannot be seen: raise max_digest_length and performance_schema_max_digest_length; or, where the code adds in the ' +
-        'statement or locks the row, name the statement: --locked <id>',
-      cut.map(lineOf),
+      `${countOf(unclear.length, 'statement')} on ${tables} may set the balance instead of adding to it: read them. Only ` +
+        'SET balance = balance + … and balance - … are recognized' +
+        (unclear.some(({ text }) => isCut(text))
+          ? ', and the server kept only the beginning of a statement that ends in "...": raise max_digest_length and ' +
+            'performance_schema_max_digest_length. '
+          : '. ') +
+        'Where the code adds in the statement or locks the row, name the statement: --locked <id>',
+      unclear.map(lineOf),
     )
   return finding(
     'statements',
     'ok',
-    `none of ${countOf(statements.length, 'statement')} that name ${tables} writes a balance back; ${about}`,
+    `none of ${countOf(statements.length, 'statement')} that name ${tables} sets a balance; ${about}`,
   )
 }

@@ -1,8 +1,8 @@
 /**
  * Finds statements that set a balance without adding to it: `UPDATE accounts SET balance = $1`. Between the
- * read and such a write, a bet may have changed the balance, and its debit is lost.
+ * read and such a write, a bet may have changed the balance, and its debit is lost (a lost update).
  */
-import { addsTo, beginOfName, isInSubquery, namesOwn } from './new-value.js'
+import { beginOfName, isInSubquery, namesOwn, plainlyAdds } from './new-value.js'
 import { divided, endOf, isName, isWord, type Token, tokensOf } from './sql-tokens.js'
 
 /** A table with its column of balances. */
@@ -13,29 +13,33 @@ export interface BalanceColumnName {
 }
 
 /**
- * Whether a statement writes a balance back. A new value that is made from the column adds to it; a condition
- * `balance = …` lets the write fail when the balance has changed.
- *
- * @param schemaDefault of names without a schema; `null`: any
+ * `sets`: the new value is not made from the column: a lost update, unless the code locks the row. `unclear`:
+ * it names the column, and is not plainly a sum or difference with it. `safe`: anything else, and a write
+ * with the condition `balance = $1`, which fails when the balance has changed.
  */
-export function writesBack(
+export type BalanceWrite = 'sets' | 'unclear' | 'safe'
+
+/** @param schemaDefault of names without a schema; `null`: any */
+export function balanceWriteOf(
   statement: string,
   column: BalanceColumnName,
   schemaDefault: string | null = null,
-): boolean {
+): BalanceWrite {
   const tokens = tokensOf(statement)
   // It does not run.
-  if (isWord(tokens[0], 'explain') && !isWord(tokens[1], 'analyze')) return false
+  if (isWord(tokens[0], 'explain') && !isWord(tokens[1], 'analyze')) return 'safe'
   const names = lowered(column)
-  if (!isOfSchema(tokens, names, schemaDefault)) return false
-  if (replacesRows(tokens, names)) return true
-  return writesIn(tokens, names).some(({ own, from }) => isWriteBack(tokens.slice(from), names.column, own))
+  if (!isOfSchema(tokens, names, schemaDefault)) return 'safe'
+  if (replacesRows(tokens, names)) return 'sets'
+  return worstOf(
+    writesIn(tokens, names).map(({ own, from }) => writeOf(tokens.slice(from), names.column, own)),
+  )
 }
 
 /**
- * Whether a statement may write to the table, of which the server has kept only the beginning.
+ * Whether a statement that the server has cut may write to the table.
  *
- * @param schemaDefault as for `writesBack`
+ * @param schemaDefault as for `balanceWriteOf`
  */
 export function mayWriteTo(
   beginning: string,
@@ -154,31 +158,39 @@ function replacesRows(tokens: readonly Token[], names: Names): boolean {
 const clauseEnds = ['where', 'from', 'returning', 'order', 'limit', 'when', ';']
 
 /** @param tokens from the first assignment on */
-function isWriteBack(tokens: readonly Token[], column: string, own: ReadonlySet<string>): boolean {
+function writeOf(tokens: readonly Token[], column: string, own: ReadonlySet<string>): BalanceWrite {
   const end = endOf(tokens, clauseEnds)
   const assignments = divided(tokens.slice(0, end), ',')
-  const isSet = assignments.some(assignment => setsWithoutAdding(assignment, column, own))
-  return isSet && !comparesOld(tokens.slice(end), column, own)
+  const write = worstOf(assignments.map(assignment => assignmentOf(assignment, column, own)))
+  return comparesOld(tokens.slice(end), column, own) ? 'safe' : write
 }
 
-function setsWithoutAdding(assignment: readonly Token[], column: string, own: ReadonlySet<string>): boolean {
+export const worstOf = (writes: readonly BalanceWrite[]): BalanceWrite =>
+  (['sets', 'unclear'] as const).find(write => writes.includes(write)) ?? 'safe'
+
+function assignmentOf(assignment: readonly Token[], column: string, own: ReadonlySet<string>): BalanceWrite {
   const equals = endOf(assignment, ['='])
   const [left, right] = [assignment.slice(0, equals), assignment.slice(equals + 1)]
-  if (right.length === 0) return false
+  if (right.length === 0) return 'safe'
   const isTarget = (part: readonly Token[]) =>
     isName(part.at(-1), column) && (!isWord(part.at(-2), '.') || own.has(part.at(-3)?.text ?? ''))
-  if (!isWord(left[0], '(')) return isTarget(left) && !addsTo(right, column, own)
+  const writeOfValue = (tokens: readonly Token[]): BalanceWrite => {
+    if (plainlyAdds(tokens, column, own)) return 'safe'
+    return tokens.some((_, at) => namesOwn(tokens, at, column, own)) ? 'unclear' : 'sets'
+  }
+  if (!isWord(left[0], '(')) return isTarget(left) ? writeOfValue(right) : 'safe'
   // (balance, version) = ($1, $2)
   const position = divided(left.slice(1, -1), ',').findIndex(isTarget)
-  if (position === -1) return false
+  if (position === -1) return 'safe'
   const list = isWord(right[0], 'row') ? right.slice(1) : right
   const values = isWord(list[0], '(') && !isWord(list[1], 'select') ? divided(list.slice(1, -1), ',') : []
-  return !addsTo(values[position] ?? right, column, own)
+  return writeOfValue(values[position] ?? right)
 }
 
 /**
  * Whether the condition of this statement asks for the balance that was read: the write fails if it has
- * changed. Not where OR, CASE or NOT may make the condition true for another balance.
+ * changed. Not where OR, CASE or NOT may make the condition true for another balance, and not where it is
+ * compared with another column.
  */
 function comparesOld(tokens: readonly Token[], column: string, own: ReadonlySet<string>): boolean {
   const where = endOf(tokens, ['where', 'returning', 'when', ';'])
@@ -188,13 +200,12 @@ function comparesOld(tokens: readonly Token[], column: string, own: ReadonlySet<
   if (condition.some((_, at) => mayBeTrueOtherwise(condition, at))) return false
   return condition.some((_, at) => {
     if (!namesOwn(condition, at, column, own) || isInSubquery(condition.slice(0, at))) return false
-    const [first, second, third] = condition.slice(at + 1)
-    if (isWord(first, '=', '<=>')) return true
-    if (isWord(first, 'is')) return isWord(second, 'not') && isWord(third, 'distinct')
-    if (isWord(first, 'in')) return !isWord(third, 'select')
+    const [first, second, third, , fifth] = condition.slice(at + 1)
+    if (isWord(first, '=', '<=>')) return second?.kind === 'value'
+    // IS NOT DISTINCT FROM $1
+    if (isWord(first, 'is')) return isWord(third, 'distinct') && fifth?.kind === 'value'
     const from = beginOfName(condition, at)
-    const isEqual = isWord(condition[from - 1], '=') && !isWord(condition[from - 2], '<', '>', '!')
-    return isEqual || isWord(condition[from - 1], '<=>')
+    return isWord(condition[from - 1], '=', '<=>') && condition[from - 2]?.kind === 'value'
   })
 }
 

@@ -120,7 +120,7 @@ The exit code is 0, or 2 if the players' table is not known.`
 export const checkHelp = `Usage
   bet-wallet check --database-url <url> [options]
 
-Looks at everything that a wallet needs of its database, and says what is wrong, with SQL to paste.
+Checks everything that a wallet needs of its database, and says what is wrong, with SQL to paste.
 Run it as the wallet's own user. It changes nothing.
 
   server, players table, schema   what ready() of the store checks
@@ -130,7 +130,7 @@ Run it as the wallet's own user. It changes nothing.
   statements       code that sets a balance instead of adding to it, in the statistics of the
                    server: pg_stat_statements, or the digests of performance_schema. Needs a user
                    who may see the statements of others: pg_read_all_stats, or SELECT on
-                   performance_schema. Procedures and triggers are not looked into.
+                   performance_schema. Procedures and triggers are not checked.
 
 ${urlHelp} Can be repeated, or the
                             variable has several with spaces between: the servers of a cluster

@@ -55,7 +55,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     await admin.query("UPDATE pam.accounts SET balance = balance + 5 WHERE id = 'anna'")
     const { code, out } = await run()
     expect(lineOf(out, 'statements')).toMatch(
-      /ok .*none of [1-9]\d* statements? that name pam\.accounts writes a balance back; recorded since 20/,
+      /ok .*none of [1-9]\d* statements? that name pam\.accounts sets a balance; recorded since 20/,
     )
     expect(out).toContain('\n0 problems\n')
     expect(code).toBe(0)
