@@ -41,7 +41,7 @@ ${history.next === null ? null : html`<p class="lead">Older transactions exist: 
 </header>
 <main>
 ${section(transactions.length > 0, 'curve', 'Balance over time', balanceChart(transactions, player?.currency ?? null))}
-${section(transactions.length > 0, 'story', 'What happened', storyList(rowsOf(history, transactions, bets, page)))}
+${section(transactions.length > 0, 'story', 'What happened', storyList(rowsOf(history, inOrderOfBalances(transactions), bets, page)))}
 ${section(bets.length > 0, 'bets', 'Bets', betsTable(playerId, bets))}
 </main>
 ${foot}`
@@ -64,7 +64,47 @@ function balanceChart(transactions: readonly RecordedTransaction[], currency: st
   })
 }
 
-/** The oldest first, and between them what other code changed. */
+/** Calls are taken for concurrent if their database transactions began within this time. */
+const concurrentMs = 10_000
+
+/**
+ * The order with the fewest other changes. `recordedAt` is when a database transaction began: of concurrent
+ * calls, one that began later may have changed the balance first.
+ *
+ * @param transactions the oldest first
+ */
+function inOrderOfBalances(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
+  const orders = concurrentOf(transactions)
+    .slice(0, 10)
+    .map((_, first) => chainFrom(transactions, first))
+  return orders.toSorted((one, other) => one.breaks - other.breaks)[0]?.ordered ?? []
+}
+
+function chainFrom(transactions: readonly RecordedTransaction[], first: number) {
+  const rest = [...transactions]
+  const ordered = rest.splice(first, 1)
+  let breaks = 0
+  while (rest.length > 0) {
+    const balance = ordered.at(-1)?.balanceAfter ?? null
+    const next = concurrentOf(rest).findIndex(each => isZero(otherChangeOf(balance, each)))
+    if (next === -1) breaks += 1
+    ordered.push(...rest.splice(Math.max(next, 0), 1))
+  }
+  return { ordered, breaks }
+}
+
+/** Of the oldest, with itself. */
+function concurrentOf(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
+  const until = Date.parse(transactions[0]?.recordedAt ?? '') + concurrentMs
+  const end = transactions.findIndex(({ recordedAt }) => Date.parse(recordedAt) > until)
+  return end === -1 ? transactions : transactions.slice(0, end)
+}
+
+/** What other code changed since the balance was this; `null`: unknown. */
+const otherChangeOf = (balance: string | null, { balanceAfter, delta }: RecordedTransaction): string =>
+  balance === null || balanceAfter === null ? '0' : subtract(subtract(balanceAfter, delta), balance)
+
+/** The calls, and between them what other code changed. */
 function rowsOf(
   { playerId, player }: PlayerHistory,
   transactions: readonly RecordedTransaction[],
@@ -76,13 +116,10 @@ function rowsOf(
     bets.flatMap(bet => explainBet(bet).steps).map(step => [keyOf(step.transaction), step]),
   )
   const rows = transactions.flatMap((transaction, index) => {
-    const { balanceAfter, delta, refusal } = transaction
-    const before = transactions[index - 1]?.balanceAfter ?? null
-    const other =
-      before === null || balanceAfter === null ? '0' : subtract(subtract(balanceAfter, delta), before)
+    const other = otherChangeOf(transactions[index - 1]?.balanceAfter ?? null, transaction)
     const known = steps.get(keyOf(transaction))
     // Its bet has been forgotten meanwhile.
-    const step = known ?? { transaction, accepted: refusal === null, rule: '?', why: 'recorded' }
+    const step = known ?? { transaction, accepted: transaction.refusal === null, rule: '?', why: 'recorded' }
     return [...otherChange(other, currency), storyRow(step, { playerId, currency })]
   })
   const newest = transactions.at(-1)?.balanceAfter ?? null

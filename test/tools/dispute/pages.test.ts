@@ -176,6 +176,43 @@ describe('a player', () => {
     expect(others(renderPlayer(other, bets, { cursor: 'x' }))).toHaveLength(1)
   })
 
+  it('of concurrent calls whose times are in another order than their balances, invents no change', async () => {
+    const { history } = await player(1)
+    const [call] = history.transactions as [RecordedTransaction]
+    const at = (second: string, delta: string, balanceAfter: string): RecordedTransaction => ({
+      ...{ ...call, recordedAt: `2026-11-22T10:00:${second}Z`, transactionId: second },
+      ...{ delta, balanceAfter, refusal: null },
+    })
+    const first = at('00.000', '-1', '100')
+    const [late, early, next] = [
+      at('20.000', '-10', '140'),
+      at('20.200', '50', '150'),
+      at('50.000', '5', '145'),
+    ]
+    const pageFor = (transactions: RecordedTransaction[]) =>
+      linesOf(
+        renderPlayer(
+          {
+            ...{ ...history, transactions: transactions.toReversed() },
+            player: { playerId: 'anna', currency: 'EUR', balance: '145' },
+          },
+          [],
+        ),
+      )
+    const balances = ['150.00 EUR', '140.00 EUR', '145.00 EUR']
+    for (const transactions of [
+      [first, late, early, next],
+      [late, early, next],
+    ]) {
+      const lines = pageFor(transactions)
+      expect(lines).toHaveLength(transactions.length)
+      expect(lines.slice(-3).map(line => line.split('→ ')[1])).toEqual(balances)
+    }
+    // No order of these explains the balances: a deposit.
+    const deposited = [first, at('01.000', '-10', '190')]
+    expect(pageFor(deposited)[1]).toMatch(/^Other changes.* \+100\.00 EUR$/)
+  })
+
   it('names the cursor of older transactions', async () => {
     const { history, bets } = await player(3)
     const page = renderPlayer(history, bets, { limit: 3 })
