@@ -62,7 +62,9 @@ export async function send(words: string[]): Promise<number> {
   const [name = '', baseUrl, ...more] = positionals
   const operation = operations.find(each => each === name)
   if (operation === undefined || more.length > 0)
-    throw new UsageError(`Name one call: bet-wallet send ${operations.join(' | ')}, and maybe a base URL`)
+    throw new UsageError(
+      `Name one call: bet-wallet send ${operations.join(' | ')}, and optionally a base URL`,
+    )
   const settings = targetSettingsOf(
     {
       baseUrl: baseUrl ?? defaultWallet.baseUrl,

@@ -1,5 +1,8 @@
-/** Explains an answer of a wallet: the rule, whether the platform sends the call again, what to do. */
-import type { OutcomeReason } from '../../outcomes.js'
+/**
+ * Explains an answer of a wallet: the rule, whether the platform sends the call again, what to do. Rules are
+ * known of wallets of this library; of others, what the interface says about status and error code.
+ */
+import { errorCodes, type OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
 import { readObject } from '../platform/json.js'
 import { type Fault, readingOf } from '../simulator/reading.js'
@@ -33,6 +36,7 @@ const reasons: Readonly<Record<string, readonly (readonly [description: RegExp, 
       [/unknown bet/, 'UNKNOWN_BET'],
       [/rolled back/, 'BET_ROLLED_BACK'],
       [/collected/, 'CLAWBACK_UNCOLLECTED'],
+      // Or CLAWBACK_UNCOLLECTED, with the same description.
       [/already reversed/, 'ALREADY_UNSETTLED'],
       [/settled/, 'BET_SETTLED'],
     ],
@@ -63,13 +67,13 @@ const statuses: Readonly<Record<number, readonly [rule: string, advice: string]>
     'The body is too large for the wallet or a proxy.',
     'Check bodyBytesMax, and the limit of the proxy.',
   ],
-  415: ['The wallet does not take the body for JSON.', 'Check what changes the headers on the way.'],
+  415: ['The wallet did not accept the content type.', 'Check what changes the headers on the way.'],
 }
 
 /** @param problem why there is no answer */
 export const explainSilence = (problem: string): Explanation => ({
   result: 'unknown',
-  rule: `There is no answer: ${problem}. If the call has arrived, it may be recorded or not.`,
+  rule: `There is no answer: ${problem}. The call may have been recorded.`,
   retry: again,
   advice:
     'Is the wallet running at this address? Send the same ids again: the answer is the recorded decision, if there is one.',
@@ -97,21 +101,35 @@ export function explainAnswer(
   if (reading.kind === 'fault') return explainFault(operation, reading)
   const known = errorCode === null ? undefined : reasonOf(errorCode, fieldOf('description') ?? '')
   if (known !== undefined)
-    return { result: 'refused', rule: ruleSentence(operation, known), retry: never, advice: adviceFor(known) }
+    return {
+      ...{ result: 'refused', rule: refusalSentence(operation, known), retry: never },
+      advice: adviceFor(operation, known),
+    }
   const [rule, advice] = statuses[status] ?? []
   if (rule !== undefined && advice !== undefined) return { result: 'refused', rule, retry: never, advice }
+  if (errorCode === null)
+    return {
+      result: 'refused',
+      rule: 'A refusal without an errorCode: it is not the answer of a wallet.',
+      retry: never,
+      advice: lookWho,
+    }
+  const isOfInterface = (errorCodes as readonly string[]).includes(errorCode)
   return {
     result: 'refused',
-    rule:
-      errorCode === null
-        ? 'A refusal without an errorCode: it is not the answer of a wallet.'
-        : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
+    rule: isOfInterface
+      ? `The wallet refused the call with ${errorCode}, a code of the interface.`
+      : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
     retry: never,
-    advice:
-      errorCode === null
-        ? 'Look what answers at this address: a proxy, a framework?'
-        : 'The description above is from that rule.',
+    advice: 'The description above has the reason.',
   }
+}
+
+const lookWho = 'Find out what answers at this address: a proxy or a framework.'
+
+function refusalSentence(operation: Operation, reason: OutcomeReason): string {
+  const owed = reason === 'ALREADY_UNSETTLED' ? ` Or: ${ruleSentence(operation, 'CLAWBACK_UNCOLLECTED')}` : ''
+  return `${ruleSentence(operation, reason)}${owed}`
 }
 
 function reasonOf(errorCode: string, description: string): OutcomeReason | undefined {
@@ -126,7 +144,7 @@ function explainSuccess(operation: Operation, isNew: boolean): Explanation {
     result: 'accepted',
     rule: `${ruleSentence(operation, 'ACCEPTED')}${unknownBet}${replay}`,
     retry: never,
-    advice: 'Send the same ids again: the answer is the same, and no money moves (D2).',
+    advice: 'Send the same ids again: the answer is the same, and the balance does not change (D2).',
   }
 }
 
@@ -136,8 +154,8 @@ function explainFault(operation: Operation, { status, errorCode, problem }: Faul
   })
   if (problem !== null)
     return unknown(
-      `The status is a success, but ${problem}: the call may be recorded or not.`,
-      'Look what answers at this address. The interface needs balance and currency as JSON.',
+      `The status is a success, but ${problem}: the call may have been recorded.`,
+      `${lookWho} The interface needs balance and currency as JSON.`,
     )
   if (status < 400)
     return unknown(
@@ -150,14 +168,16 @@ function explainFault(operation: Operation, { status, errorCode, problem }: Faul
       'Check the time limits and rate limits of the wallet, and of what is in front of it.',
     )
   return errorCode === 'SETTLEMENT_NOT_FOUND'
-    ? unknown(ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'), 'Send the settlement of this bet first.')
+    ? unknown(ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'), settleFirst)
     : unknown(
         ruleSentence(operation, 'FAULT'),
         'The log of the wallet has the cause. Send the same ids again.',
       )
 }
 
-function adviceFor(reason: OutcomeReason): string {
+const settleFirst = 'Send the settlement of this bet first.'
+
+function adviceFor(operation: Operation, reason: OutcomeReason): string {
   switch (reason) {
     case 'INVALID_REQUEST':
       return 'Correct the fields that the description names.'
@@ -170,7 +190,11 @@ function adviceFor(reason: OutcomeReason): string {
     case 'CURRENCY_MISMATCH':
       return "Send a new call with the player's currency."
     case 'INSUFFICIENT_FUNDS':
-      return 'The same transactionId stays refused, whatever the balance becomes: send a new call.'
+      return operation === 'unsettlement'
+        ? 'No later call debits the amount: the platform nets it off later winnings.'
+        : 'The same transactionId stays refused, whatever the balance becomes: send a new call.'
+    case 'SETTLEMENT_NOT_FOUND':
+      return settleFirst
     default:
       return 'bet-wallet bet <betId> shows the life of the bet, from the database.'
   }

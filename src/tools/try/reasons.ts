@@ -6,7 +6,7 @@ type OfEachOperation = 'ACCEPTED' | 'INSUFFICIENT_FUNDS'
 
 const sentences: Record<Exclude<OutcomeReason, OfEachOperation>, string> = {
   REPLAYED:
-    'This transactionId was decided before: the answer is that first decision, with the current balance, and no money moves (D2).',
+    'This transactionId was decided before: the answer is that first decision, with the current balance, which does not change (D2).',
   INVALID_REQUEST: 'The body is invalid, and the description names each field. Nothing is recorded.',
   PAYLOAD_MISMATCH:
     'This transactionId was used before with other content: it is not the same transaction, so nothing changes (D4).',
@@ -18,12 +18,14 @@ const sentences: Record<Exclude<OutcomeReason, OfEachOperation>, string> = {
   BET_SETTLED:
     'The bet is settled: a rollback would return the stake beside the win, so it is refused (D13).',
   BET_ALREADY_EXISTS: 'One bet, one placebet: another transaction has placed this betId (D10).',
-  ALREADY_ROLLED_BACK: 'The bet was rolled back by another transaction: a success, and no money moves (D12).',
+  ALREADY_ROLLED_BACK:
+    'The bet was rolled back by another transaction: a success, and the balance does not change (D12).',
   TOMBSTONE_CREATED:
     'The wallet does not know this bet yet. It records the rollback, so that the bet is refused if it still arrives (D11).',
   ALREADY_UNSETTLED: 'The credit was reversed before, by another transaction: nothing changes (D19).',
   CLAWBACK_UNCOLLECTED: 'The clawback was refused for funds before: the amount is owed to the platform (D7).',
-  SETTLEMENT_NOT_FOUND: 'Nothing was credited yet: nothing is recorded, and the platform may retry (D19).',
+  SETTLEMENT_NOT_FOUND:
+    'Nothing was credited yet, and nothing is recorded: the same call succeeds after the settlement (D19).',
   CURRENCY_MISMATCH: "The currency is not the player's: a final refusal, nothing is debited (D23).",
   BET_CURRENCY_MISMATCH: "The bet's currency is not the player's current one: nothing changes (D23).",
   CLAWBACKS_DISABLED: 'This wallet cannot debit clawbacks: the amount is owed to the platform (D20).',

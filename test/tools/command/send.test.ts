@@ -81,11 +81,11 @@ describe('a wallet of this library', () => {
     ...['--transaction', `${bet}-${operation}`, ...more],
   ]
   /** In this order: each is what the one before has made possible. */
-  const calls: [words: string[], reason: OutcomeReason, code: number][] = [
+  const calls: [words: string[], reason: OutcomeReason, code: number, advice?: string][] = [
     [place('b-1', '--amount', '30', '--date', '2026-11-21T18:00:00Z'), 'ACCEPTED', 0],
     [place('b-1', '--amount', '31'), 'PAYLOAD_MISMATCH', 1],
     [place('b-1', '--transaction', 'again'), 'BET_ALREADY_EXISTS', 1],
-    [place('b-2', '--amount', '1000000'), 'INSUFFICIENT_FUNDS', 1],
+    [place('b-2', '--amount', '1000000'), 'INSUFFICIENT_FUNDS', 1, 'stays refused, .* send a new call'],
     [place('b-3', '--currency', 'USD'), 'CURRENCY_MISMATCH', 1],
     [place('b-4', '--player', 'unknown'), 'UNKNOWN_PLAYER', 1],
     [place('b-5', '--amount', 'ten'), 'INVALID_REQUEST', 1],
@@ -98,8 +98,13 @@ describe('a wallet of this library', () => {
     [other('unsettlement', 'b-1', '--transaction', 'second'), 'ALREADY_UNSETTLED', 1],
     [other('rollbackbet', 'b-1'), 'ACCEPTED', 0],
     [other('settlement', 'b-1', '--transaction', 'late'), 'BET_ROLLED_BACK', 1],
+    [place('b-10', '--amount', '10'), 'ACCEPTED', 0],
+    [other('settlement', 'b-10', '--amount', '50'), 'ACCEPTED', 0],
+    [place('b-11', '--amount', '130'), 'ACCEPTED', 0],
+    [other('unsettlement', 'b-10'), 'INSUFFICIENT_FUNDS', 1, 'No later call debits the amount'],
+    [other('unsettlement', 'b-10', '--transaction', 'third'), 'CLAWBACK_UNCOLLECTED', 1, 'shows the life'],
   ]
-  test.each(calls)('%j: %s', async (words, reason, code) => {
+  test.each(calls)('%j: %s', async (words, reason, code, advice = '') => {
     const ran = await run(words, wallet.url)
     expect(ran.error).toBe('')
     const [last] = wallet.seen.slice(-1)
@@ -109,6 +114,7 @@ describe('a wallet of this library', () => {
       code === 2 ? 'The platform: It sends the same call again' : 'The platform: It does not send',
     )
     expect(ran.code).toBe(code)
+    expect(ran.out).toMatch(new RegExp(advice))
     expect(ran.out).not.toContain('very-secret')
   })
 
@@ -254,7 +260,7 @@ describe('other servers', () => {
     serve((_, response) => response.writeHead(status, { location: '/elsewhere' }).end(body))
   const words = ['placebet', '--player', 'anna', '--currency', 'EUR']
   test.each([
-    [200, '<html>', 2, 'a success, but the body is not a JSON object: the call may be recorded or not'],
+    [200, '<html>', 2, 'a success, but the body is not a JSON object: the call may have been recorded'],
     [200, '{"currency":"EUR"}', 2, 'a success, but balance is not a decimal'],
     [200, '{"balance":"1.00"}', 2, 'a success, but currency is missing'],
     [302, '', 2, 'A redirection is no answer of a wallet'],
@@ -262,6 +268,13 @@ describe('other servers', () => {
     [425, '', 2, 'The status 425 is no refusal'],
     [429, 'Too Many Requests', 2, 'The status 429 is no refusal'],
     [400, '{"errorCode":"STAKE_LIMIT","description":"amount: too high"}', 1, 'The code is STAKE_LIMIT.'],
+    [
+      400,
+      '{"errorCode":"INVALID_BET","description":"Bet is closed"}',
+      1,
+      'INVALID_BET, a code of the interface.',
+    ],
+    [404, '{"errorCode":"SETTLEMENT_NOT_FOUND"}', 1, 'Send the settlement of this bet first.'],
     [400, 'Bad Request', 1, 'A refusal without an errorCode'],
     [502, 'Bad Gateway', 2, 'No decision: the platform may send the same call again'],
   ])('%s %s', async (status, body, code, sentence) => {

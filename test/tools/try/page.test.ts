@@ -37,8 +37,8 @@ describe('a button for a new bet', () => {
     ['place', '/placebet 200', '-10', 'The bet is new and the funds suffice'],
     ['lose-the-answer', '/placebet 200, /rollbackbet 200', '0', 'the platform never receives it'],
     ['roll-back-first', '/rollbackbet 200, /placebet 400', '0', 'the bet is refused if it still arrives'],
-    ['deliver-late', '/placebet 200, /rollbackbet 200, /placebet 200', '0', 'no money moves (D2)'],
-    ['two-at-once', '/placebet 200, /placebet 200', '-10', 'no money moves (D2)'],
+    ['deliver-late', '/placebet 200, /rollbackbet 200, /placebet 200', '0', 'which does not change (D2)'],
+    ['two-at-once', '/placebet 200, /placebet 200', '-10', 'which does not change (D2)'],
   ])(
     'given funds, when %s is pressed, then the wire has %s, and the balance changes by %s',
     async (name, calls, change, words) => {
