@@ -3,7 +3,15 @@
  * may read while it is open, through the process that has it.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
@@ -32,7 +40,7 @@ class FolderInUse extends Error {
   constructor(folder: string, pid: string, file: string) {
     super(
       `${folder} is in use by process ${pid}: stop it, or use another folder. ` +
-        `(If that is another program by now, remove ${file})`,
+        `(If process ${pid} is another program, this lock is stale: remove ${file})`,
     )
     this.reader = readerIn(file)
   }
@@ -54,7 +62,7 @@ interface Reader {
  *
  * @param create `dataDir => PGlite.create({ dataDir })`
  * @param onCreate is called before a new database is made, which takes seconds
- * @throws {Error} if another process has the folder open, also one of another host, or the folder cannot be
+ * @throws {Error} if the folder is open in a process, also in this one or one of another host, or the folder cannot be
  * written (with its `code`)
  */
 export async function openDataFolder<D extends EmbeddedDatabase>(
@@ -85,7 +93,7 @@ export async function openDataFolder<D extends EmbeddedDatabase>(
     server?.close()
     // The first error is the cause.
     await database?.close().catch(() => {})
-    rmSync(lock, { force: true })
+    release(lock)
     throw error
   }
 }
@@ -93,12 +101,12 @@ export async function openDataFolder<D extends EmbeddedDatabase>(
 const opened = <D extends EmbeddedDatabase>(database: D, server: Server, lock: string): DataFolder<D> => ({
   database,
   async close() {
-    // Before the server: a process that then gets no answer must wait, and not ask again.
+    // Before the server: the reader then sees an empty lock, and waits.
     writeFileSync(lock, '')
     server.close()
     server.closeAllConnections()
     await database.close()
-    rmSync(lock, { force: true })
+    release(lock)
   },
 })
 
@@ -184,12 +192,13 @@ const dataDirOf = (folder: string) => join(folder, 'pglite')
  * @returns its file
  */
 function lockOf(folder: string): string {
-  const locks = join(folder, 'processes')
-  mkdirSync(locks, { recursive: true })
+  mkdirSync(join(folder, 'processes'), { recursive: true })
+  const locks = realpathSync(join(folder, 'processes'))
   // A name that is a file name everywhere.
   const here = encodeURIComponent(hostname())
   const ownName = `${process.pid}@${here}`
   const own = join(locks, ownName)
+  if (ownLocks.has(own)) throw new FolderInUse(folder, String(process.pid), own)
   // Of an earlier process with this id: it keeps its mode, and others might read the token.
   rmSync(own, { force: true })
   writeFileSync(own, '', { flag: 'wx', mode: 0o600 })
@@ -210,7 +219,16 @@ function lockOf(folder: string): string {
     rmSync(own, { force: true })
     throw error
   }
+  ownLocks.add(own)
   return own
+}
+
+/** Of the folders that this process has open: by its id alone, its lock may be that of an earlier process. */
+const ownLocks = new Set<string>()
+
+function release(lock: string): void {
+  rmSync(lock, { force: true })
+  ownLocks.delete(lock)
 }
 
 function isRunning(pid: number): boolean {
@@ -274,15 +292,16 @@ async function answerTo(
 }
 
 async function ask({ port, token }: Reader, text: string, values: unknown[] = []) {
-  const response = await fetch(`http://127.0.0.1:${port}/`, {
+  const { status, answer } = await fetch(`http://127.0.0.1:${port}/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify({ text, values }),
-  }).catch(cause => {
-    throw new ReaderGone('The process that had the folder open does not answer', { cause })
   })
-  const answer = await response.json()
-  if (response.status === 200) return answer as { rows: unknown[] }
+    .then(async response => ({ status: response.status, answer: await response.json() }))
+    .catch(cause => {
+      throw new ReaderGone('The process that had the folder open does not answer', { cause })
+    })
+  if (status === 200) return answer as { rows: unknown[] }
   const { message, code } = answer as { message?: string; code?: string }
-  throw Object.assign(new Error(message ?? `The database answered ${response.status}`), { code })
+  throw Object.assign(new Error(message ?? `The database answered ${status}`), { code })
 }

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type EmbeddedDatabase, openDataFolder, readDataFolder } from '../../../src/tools/try/data-folder.js'
 
@@ -78,6 +78,36 @@ test('given several queries when the process that answered has ended, then the f
   expect(counts).toEqual({ created: 1, closed: 0 })
   await reading.close()
   expect(counts.closed).toBe(1)
+})
+
+test('given an answer that breaks off when its process closes, then the files are opened', async () => {
+  const lock = join(locks, `${process.ppid}@${here}`)
+  const server = createServer((_, response) => {
+    rmSync(lock)
+    response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  writeFileSync(lock, JSON.stringify({ port, token: 't' }))
+  writeFileSync(join(folder, 'complete'), '')
+  const reading = await readDataFolder(folder, database(['of the files']).create)
+  expect(await reading.query('SELECT 1')).toEqual({ rows: ['of the files'] })
+  await reading.close()
+  server.close()
+})
+
+test('given a folder that this process has open, then it is not opened again, but read', async () => {
+  const first = await openDataFolder(folder, database(['of the first']).create)
+  const { counts, create } = database()
+  await expect(openDataFolder(`${folder}/../${basename(folder)}`, create)).rejects.toThrow(
+    `in use by process ${process.pid}`,
+  )
+  const reading = await readDataFolder(folder, create)
+  expect(await reading.query('SELECT 1')).toEqual({ rows: ['of the first'] })
+  await reading.close()
+  await first.close()
+  await (await openDataFolder(folder, create)).close()
+  expect(counts).toEqual({ created: 1, closed: 1 })
 })
 
 test('given rows that JSON cannot hold, then a bigint is text, and the rest is an error', async () => {
