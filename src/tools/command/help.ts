@@ -75,7 +75,8 @@ Instead of a proposal
   --balance <column>        the balance that a bet may use
   --currency <text>         a column; or a code such as EUR, of all players: then the wallet reads
                             your table by a view, which the migration creates
-  --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0
+  --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0;
+                            none: a text, or a numeric without a scale, is in whole units
   --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
   --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
                             (package.json); on MySQL and MariaDB flyway or none

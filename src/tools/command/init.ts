@@ -1,5 +1,5 @@
 /** `bet-wallet init`: writes store, migration, server, kit and rights for the operator's schema. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { ParseArgsConfig } from 'node:util'
@@ -65,14 +65,16 @@ export async function init(words: string[]): Promise<number> {
       fixedFiles.map(name => join(folder, name)),
     ),
   )
-  const schema = await withDatabase(databaseUrlOf(values), readSchema)
+  const url = databaseUrlOf(values)
+  const schema = await withDatabase(url, readSchema)
   return await withTerminal(async terminal => {
     const proposal = await decide(schema, answersOf(values), terminal)
     if (proposal === null) return 2
     const choices = await chosen(proposal.mapping, project, values, terminal)
     if (choices === null) return 2
     printProposal(proposal, terminal)
-    return write({ cwd, folder, project, mapping: proposal.mapping, ...choices }, terminal)
+    const needsUrl = url !== process.env.DATABASE_URL
+    return write({ cwd, folder, project, mapping: proposal.mapping, needsUrl, ...choices }, terminal)
   })
 }
 
@@ -181,7 +183,7 @@ interface Chosen {
   tool: MigrationTool
 }
 
-/** Of package.json, of the options, or of an answer; `null`: it is unclear, and there is no terminal. */
+/** Taken from the options, package.json, or an answer; `null`: it is unclear, and there is no terminal. */
 async function chosen(
   mapping: Mapping,
   project: Project,
@@ -234,14 +236,18 @@ interface Writing extends Chosen {
   folder: string
   project: Project
   mapping: Mapping
+  /** Whether the URL is not in DATABASE_URL, which the programs read. */
+  needsUrl: boolean
 }
 
 async function write(
-  { cwd, folder, project, mapping, framework, tool }: Writing,
+  { cwd, folder, project, mapping, needsUrl, framework, tool }: Writing,
   terminal: Terminal,
 ): Promise<number> {
   const { isModule } = project
-  const place = { folder: migrationsFolder(cwd, tool), now: new Date(), isModule }
+  const migrations = migrationsFolder(cwd, tool)
+  const present = existsSync(join(cwd, migrations)) ? readdirSync(join(cwd, migrations)) : []
+  const place = { folder: migrations, present, now: new Date(), isModule }
   const appModule = ['src/app.module', 'app.module'].find(path => existsSync(join(cwd, `${path}.ts`)))
   const nest = {
     appModule: appModule === undefined ? null : relative(folder, appModule).replaceAll('\\', '/'),
@@ -261,11 +267,15 @@ async function write(
     }
   }
   writeFiles(cwd, files)
-  for (const line of nextSteps(paths, run, folder, missingPackages(project, framework))) terminal.print(line)
+  const missing = missingPackages(project, framework)
+  for (const line of nextSteps(paths, run, folder, missing, needsUrl)) terminal.print(line)
   return 0
 }
 
-const defaultFolders: Partial<Record<MigrationTool, readonly string[]>> = { prisma: ['prisma/migrations'] }
+const defaultFolders: Partial<Record<MigrationTool, readonly string[]>> = {
+  prisma: ['prisma/migrations'],
+  flyway: ['db/migration', 'sql', 'migrations', 'db/migrations', 'database/migrations'],
+}
 
 /** The first that exists. */
 function migrationsFolder(cwd: string, tool: MigrationTool): string {
@@ -288,9 +298,13 @@ function nextSteps(
   run: string,
   folder: string,
   missing: readonly string[],
+  needsUrl: boolean,
 ): string[] {
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
   const steps: readonly (readonly [string, string])[] = [
+    ...(needsUrl
+      ? ([['export DATABASE_URL=…', 'the URL of this database: the programs read it']] as const)
+      : []),
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
     [run, "creates the library's tables"],
     [at('kit.ts'), 'drops and fills the schema bet_wallet_kit: on a copy of your database'],

@@ -198,7 +198,7 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
     const problem = balanceProblem(engine, column)
     if (problem !== null) return isOther ? null : { problem }
     return {
-      reason: `${column.declared}${isOther ? ', by its name not the money of all bets' : ''}`,
+      reason: `${column.declared}${isOther ? '; its name says that it is not the balance for bets' : ''}`,
       likely: !isOther,
     }
   })
@@ -224,7 +224,7 @@ export function currencyCandidates(engine: Engine, table: Table): Candidates {
     if (problem !== null) return { problem }
     const isOther = has(column.name, otherCurrencies)
     return {
-      reason: `${column.declared}${isOther ? ', by its name not the currency of the balance' : ''}`,
+      reason: `${column.declared}${isOther ? '; its name says that it is not the currency of the balance' : ''}`,
       likely: !isOther,
     }
   })

@@ -1,6 +1,6 @@
 /** `kit.ts`: the conformance kit on a copy of the players' table, in a schema of its own. */
-import { balanceTypeOf, idTypeOf } from './candidates.js'
-import { currencyColumn, isKeyed, type Mapping, type MinorUnits } from './mapping.js'
+import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
+import { currencyColumn, type Mapping, type MinorUnits } from './mapping.js'
 import { programText } from './program-text.js'
 import type { Column } from './schema.js'
 import { sqlName, tsSql, tsTemplate, tsText } from './source-text.js'
@@ -35,7 +35,7 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
           ? []
           : [`  limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${wordsOf(mapping)}`]),
         ...(isPlain(mapping)
-          ? ["  playerIds: 'plain', // this collation takes Ann and ann for one player"]
+          ? ["  playerIds: 'plain', // Ann and ann are one player in this collation"]
           : []),
         '}, { runs: 20 })',
         'await pool.end()',
@@ -80,6 +80,16 @@ const hasForeignCheck = ({ table, id, currency }: Mapping) =>
 /** Whether the copy has the columns only: of a view, or without CHECKs that the kit's players may fail. */
 const isBare = (mapping: Mapping) => mapping.table.isView || hasForeignCheck(mapping)
 
+/** Whether the application fills the primary key, as with Prisma: its columns cannot become nullable. */
+function dropsKeys(mapping: Mapping): boolean {
+  const { engine, table } = mapping
+  const required = table.columns.filter(column => requiredChanges(mapping, column).length > 0)
+  // PostgreSQL may hide the key from this user.
+  return engine === 'postgres'
+    ? required.length > 0
+    : required.some(({ name }) => table.primaryKey.includes(name))
+}
+
 function scratchPlayers(mapping: Mapping): string[] {
   const { engine, table, exactCollation, minorUnits } = mapping
   const changed = !keepsId(mapping)
@@ -106,7 +116,8 @@ function copyLines(mapping: Mapping): string[] {
   const changes = changesOf(mapping)
   const altered = changes.length === 0 ? [] : [`ALTER TABLE ${copy} ${changes.join(', ')}`]
   if (engine === 'postgres') {
-    const like = `CREATE TABLE ${copy} (LIKE ${source}${isBare(mapping) ? '' : ' INCLUDING ALL'})`
+    const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
+    const like = `CREATE TABLE ${copy} (LIKE ${source}${kept})`
     const statements = [like, ...altered].map(each => `  ${each}`).join(';\n')
     const indented = statements.replaceAll('\n', '\n    ')
     return `await pool.query(${tsTemplate(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema};\n    ${indented}`)})`
@@ -125,13 +136,14 @@ function copyLines(mapping: Mapping): string[] {
 
 /** What the copy needs to hold the kit's players. */
 function changesOf(mapping: Mapping): string[] {
+  const { engine, table, id } = mapping
+  const isKeyless = isBare(mapping) || (engine === 'postgres' && dropsKeys(mapping))
   return [
+    ...(engine === 'mysql' && !isKeyless && dropsKeys(mapping) ? ['DROP PRIMARY KEY'] : []),
     ...idChanges(mapping),
     ...currencyChanges(mapping),
-    ...mapping.table.columns.flatMap(column => requiredChanges(mapping, column)),
-    ...(isBare(mapping) || !isKeyed(mapping)
-      ? [`ADD UNIQUE (${sqlName(mapping.engine, mapping.id.name)})`]
-      : []),
+    ...table.columns.flatMap(column => requiredChanges(mapping, column)),
+    ...(isKeyless || !isUniqueAlone(table, id) ? [`ADD UNIQUE (${sqlName(engine, id.name)})`] : []),
   ]
 }
 

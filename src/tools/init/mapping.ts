@@ -1,6 +1,6 @@
 /** The decided mapping of the players' table: as options of the store, and as the view that they need. */
 import type { MysqlPlayersTable } from '../../stores/mysql/index.js'
-import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
+import { balanceTypeOf, idTypeOf } from './candidates.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
 
@@ -102,6 +102,3 @@ export function viewStatement(mapping: Mapping): string | null {
     `FROM ${name(table.schema)}.${name(table.name)}${where}`
   )
 }
-
-/** Whether the kit's copy needs a key of its own on the id. */
-export const isKeyed = ({ table, id }: Mapping) => isUniqueAlone(table, id)

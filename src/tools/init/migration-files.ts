@@ -22,6 +22,8 @@ export interface Migration {
 export interface MigrationPlace {
   /** The folder of the tool's migrations that exists, or its default. */
   folder: string
+  /** The names of the files in it. */
+  present: readonly string[]
   /** For the names of files. */
   now: Date
   isModule: boolean
@@ -32,13 +34,16 @@ export const toolFor = (mapping: Mapping, tool: MigrationTool): MigrationTool =>
   mapping.engine === 'mysql' && tool !== 'flyway' ? 'none' : tool
 
 export function migrationOf(mapping: Mapping, tool: MigrationTool, place: MigrationPlace): Migration {
-  const { folder, now, isModule } = place
+  const { folder, present, now, isModule } = place
   const digits = now.toISOString().replace(/\D/g, '')
   const sql = (path: string): WrittenFile => ({ path, text: migrationSql(mapping) })
   const inFolder = `${folder}/bet-wallet.sql`
   switch (toolFor(mapping, tool)) {
     case 'flyway':
-      return migration([sql(`${folder}/V${digits.slice(0, 14)}__bet_wallet.sql`)], 'flyway migrate')
+      return migration(
+        [sql(`${folder}/V${flywayVersion(present, digits)}__bet_wallet.sql`)],
+        'flyway migrate',
+      )
     case 'node-pg-migrate':
       return migration([sql(`${folder}/${now.getTime()}_bet-wallet.sql`)], 'npx node-pg-migrate up')
     case 'prisma':
@@ -77,6 +82,14 @@ export function migrationOf(mapping: Mapping, tool: MigrationTool, place: Migrat
         ...{ run: 'npx tsx migrate.ts', byProgram: true },
       }
   }
+}
+
+/** After those of the folder, and as long: of V42, a time would be above every later V43. */
+function flywayVersion(present: readonly string[], time: string): string {
+  const versions = present.flatMap(name => /^V(\d+).*__/.exec(name)?.[1] ?? [])
+  if (versions.length === 0) return time.slice(0, 14)
+  const last = String(Math.max(...versions.map(Number)))
+  return last.length < 8 ? String(Number(last) + 1) : time.slice(0, last.length)
 }
 
 const migration = (files: readonly WrittenFile[], run: string): Migration => ({

@@ -34,7 +34,7 @@ export interface Answers {
   balance?: string
   /** A column, or the code of the one currency of all players. */
   currency?: string
-  /** `2`, `0`, or by currency: `EUR=2,JPY=0`. */
+  /** `2`, `0`, or by currency: `EUR=2,JPY=0`; `none`: the balance is in whole units. */
   'minor-units'?: string
 }
 
@@ -57,7 +57,7 @@ export type Proposal =
       notes: readonly string[]
     }
   | { status: 'unclear'; questions: readonly Question[] }
-  /** Something that cannot be: of an answer, or of the whole schema. */
+  /** An answer, or the whole schema, is not supported. */
   | { status: 'impossible'; problem: string }
 
 class Impossible extends Error {}
@@ -84,6 +84,8 @@ function proposeColumns(
   const { engine } = schema
   const id = chosenId(engine, table, answers)
   const balance = chosenBalance(engine, table, answers)
+  if ('value' in id && 'value' in balance && id.value === balance.value)
+    throw new Impossible(`--balance: ${balance.value.name} is the id already`)
   const currency = chosenCurrency(engine, table, answers, 'value' in id ? id.value : null)
   const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
   const questions = [id, currency, balance, units].flatMap(part =>
@@ -143,7 +145,7 @@ function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): 
         `--players: there is no table ${players}, or this user may not see it. The tables are ${listed(tables.map(fullName))}`,
       )
     checkTable(table)
-    return { value: table, reason: 'as you say' }
+    return { value: table, reason: 'as stated' }
   }
   const found = tables.filter(table => isCandidate(engine, table))
   // A view is proposed where no table is.
@@ -154,11 +156,11 @@ function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): 
   const [table] = best
   if (table === undefined)
     throw new Impossible(
-      `No table has a balance and the id of a player by its names${nearMisses(engine, tables)}. Name it: --players, --id, --balance`,
+      `No table has columns that are named like a player's id and a balance${nearMisses(engine, tables)}. Name it: --players, --id, --balance`,
     )
   const others = all.filter(each => each !== table).map(fullName)
   if (best.length === 1) {
-    const beside = others.length === 0 ? '' : `; by their names not of players: ${listed(others)}`
+    const beside = others.length === 0 ? '' : `; judged by their names, not of players: ${listed(others)}`
     return { value: table, reason: `it has an id and a balance${beside}` }
   }
   const choices = best.map(each => ({
@@ -230,7 +232,7 @@ function chosenBalance(engine: Engine, table: Table, { balance }: Answers): Deci
 }
 
 const reasonIn = ({ candidates }: Candidates, column: Column) =>
-  `as you say; ${candidates.find(each => each.column === column)?.reason ?? column.declared}`
+  `as stated; ${candidates.find(each => each.column === column)?.reason ?? column.declared}`
 
 /**
  * The only likely candidate, or a question.
@@ -282,7 +284,7 @@ function chosenCurrency(
   const [one, ...more] = candidates.filter(each => each.likely)
   if (answer === undefined) {
     if (one !== undefined && more.length === 0)
-      return withColumn(table, id, one.column, `${one.reason}, by its name`)
+      return withColumn(table, id, one.column, `${one.reason}, judged by its name`)
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
     const why = rejected.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
     const text = `Which column is the currency, or which code do all players have (EUR)?${why}`
@@ -291,13 +293,13 @@ function chosenCurrency(
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
     const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
     const reason =
-      column === null ? 'as you say: of all players' : `as you say: the rows of ${column.name} ${answer}`
+      column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
     return { value: { currency: column, onlyCurrency: answer }, reason }
   }
   const column = named(table, 'currency', answer)
   const problem = currencyProblem(engine, column)
   if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
-  return withColumn(table, id, column, `as you say; ${column.declared}`)
+  return withColumn(table, id, column, `as stated; ${column.declared}`)
 }
 
 /** Whether a player has a row for each value of the column. */
@@ -321,9 +323,15 @@ function chosenUnits(
 ): Decision<MinorUnits | null> {
   const balanceType = balanceTypeOf(engine, balance)
   if (balanceType !== 'minor-units') {
-    if (answer !== undefined)
-      throw new Impossible(`--minor-units is for integers: ${balance.name} is ${balance.declared}`)
-    return { value: null, reason: `${balance.declared} has decimals` }
+    if (answer !== undefined && answer !== 'none')
+      throw new Impossible(
+        `--minor-units ${answer} is for integers: ${balance.name} is ${balance.declared}, which is read as whole units`,
+      )
+    if (balance.scale !== null) return { value: null, reason: `${balance.declared} has decimals` }
+    if (answer === 'none') return { value: null, reason: `as stated; ${balance.declared}` }
+    const text = `${balance.name} is ${balance.declared}: does 1005 in it mean 1005.00, and never 10.05? If it may mean 10.05, make it a bigint.`
+    const choices = [{ value: 'none', reason: 'whole units: 10.05 is stored as 10.05' }]
+    return { question: question('minor-units', text, choices) }
   }
   if (answer === undefined) {
     const hint = saysMinorUnits(balance.name) ? ', as its name says' : ''
@@ -337,8 +345,10 @@ function chosenUnits(
   }
   const units = minorUnitsIn(answer)
   if (units === null)
-    throw new Impossible(`--minor-units must be 2, say, or EUR=2,JPY=0, not ${JSON.stringify(answer)}`)
-  return { value: units, reason: `as you say; ${balance.declared}` }
+    throw new Impossible(
+      `--minor-units must be a number such as 2, or EUR=2,JPY=0, not ${JSON.stringify(answer)}`,
+    )
+  return { value: units, reason: `as stated; ${balance.declared}` }
 }
 
 // Notes
@@ -357,9 +367,9 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
         ]),
     ...(isSeenUnique
       ? []
-      : [`No unique constraint on ${id.name} is visible: store.ready() tells whether there is an index.`]),
+      : [`No unique constraint on ${id.name} is visible: store.ready() reports whether there is an index.`]),
     ...(currency?.type === 'enum' && engine === 'mysql'
-      ? [`${currency.name} is ${currency.declared}: a currency that it lacks is a refusal.`]
+      ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
       : []),
   ]
 }

@@ -34,6 +34,8 @@ export interface Table {
   columns: readonly Column[]
   /** The columns of each unique key that the user may see. */
   uniqueKeys: readonly (readonly string[])[]
+  /** Its columns on MySQL and MariaDB. On PostgreSQL empty: it shows keys to the owner only. */
+  primaryKey: readonly string[]
   /** The texts of its CHECKs that the user may see. */
   checks: readonly string[]
   /** Of a view on MySQL and MariaDB: what it reads, as far as the user may see it. */
@@ -117,7 +119,7 @@ const queriesOf: Record<Engine, Queries> = {
       FROM information_schema.table_constraints t
       JOIN information_schema.check_constraints c
         ON c.constraint_schema = t.constraint_schema AND c.constraint_name = t.constraint_name
-      WHERE t.constraint_type = 'CHECK'`,
+      WHERE t.constraint_type = 'CHECK' AND c.check_clause NOT LIKE '% IS NOT NULL'`, // NOT NULL is none
     views: '',
     collations: '',
   },
@@ -149,18 +151,23 @@ function tablesOf(engine: Engine, columns: Row[], keys: Row[], checks: Row[], vi
   const keysByTable = grouped(keys, nameOf)
   const checksByTable = grouped(checks, nameOf)
   const viewsByTable = grouped(views, nameOf)
-  return [...columnsByTable].map(([name, rows]) => ({
-    schema: String(rows[0]?.schema),
-    name: String(rows[0]?.table),
-    isView: rows[0]?.kind === 'VIEW',
-    storage: textOf(rows[0]?.storage),
-    columns: rows.map(row => columnOf(engine, row)),
-    uniqueKeys: [...grouped(keysByTable.get(name) ?? [], ({ key }) => String(key)).values()].map(parts =>
-      parts.map(({ column }) => String(column)),
-    ),
-    checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
-    sources: (viewsByTable.get(name) ?? []).flatMap(({ definition }) => sourcesIn(String(definition ?? ''))),
-  }))
+  return [...columnsByTable].map(([name, rows]) => {
+    const columnsOf = (each: readonly Row[]) => each.map(({ column }) => String(column))
+    const ownKeys = grouped(keysByTable.get(name) ?? [], ({ key }) => String(key))
+    return {
+      schema: String(rows[0]?.schema),
+      name: String(rows[0]?.table),
+      isView: rows[0]?.kind === 'VIEW',
+      storage: textOf(rows[0]?.storage),
+      columns: rows.map(row => columnOf(engine, row)),
+      uniqueKeys: [...ownKeys.values()].map(columnsOf),
+      primaryKey: engine === 'mysql' ? columnsOf(ownKeys.get('PRIMARY') ?? []) : [],
+      checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
+      sources: (viewsByTable.get(name) ?? []).flatMap(({ definition }) =>
+        sourcesIn(String(definition ?? '')),
+      ),
+    }
+  })
 }
 
 function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {

@@ -1,7 +1,7 @@
 /** `store.ts`: the mapping, the pool and the store. */
 import { type Mapping, playersOf, viewStatement } from './mapping.js'
 import { programText } from './program-text.js'
-import { tsKey, tsTemplate, tsText } from './source-text.js'
+import { tsKey, tsSql, tsText } from './source-text.js'
 
 /**
  * @param withMigration whether it exports `migrate`: no migration tool creates the tables
@@ -67,7 +67,7 @@ function migrateLines(mapping: Mapping): string[] {
   return [
     'export async function migrate() {',
     '  // The wallet reads your table by a view: its players, with their currency.',
-    `  await pool.query(${tsTemplate(view)})`,
+    `  await pool.query(${tsSql(view)})`,
     `  await ${call}`,
     '}',
   ]

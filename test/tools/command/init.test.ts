@@ -87,9 +87,10 @@ describe('on PostgreSQL', () => {
       2,
       expect.stringMatching(/^Which framework .*--framework\n {2}--framework koa /),
     ])
-    const { code, out, error } = await run(folder, [...options, '--framework', 'koa'], url)
+    const { code, out, error } = await run(folder, [...options, '--framework', 'koa', '--database-url', url])
     expect([code, error]).toEqual([0, ''])
     expect(out).toMatch(/^players {4}pam\.accounts +it has an id and a balance\nid {9}account_no/)
+    expect(out).toContain('  export DATABASE_URL=…  # the URL of this database: the programs read it\n')
     expect(out).toContain('No unique constraint on account_no is visible')
     expect(out).toMatch(
       /Written: src\/wallet\/store\.ts\n[\s\S]*npx tsx src\/wallet\/migrate\.ts {2}# creates/,

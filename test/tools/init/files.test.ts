@@ -38,13 +38,14 @@ interface Given {
   mapping?: Mapping
   appModule?: string | null
   onFastify?: boolean
+  present?: readonly string[]
 }
 
 function written(given: Given = {}): { texts: Record<string, string>; run: string } {
   const { engine = 'postgres', framework = 'express', tool = 'none', folder = '.', isModule = true } = given
-  const { appModule = null, onFastify = false } = given
+  const { appModule = null, onFastify = false, present = [] } = given
   const mapping = given.mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
-  const place = { folder: 'migrations', now: new Date('2026-11-23T20:00:00Z'), isModule }
+  const place = { folder: 'migrations', present, now: new Date('2026-11-23T20:00:00Z'), isModule }
   const { files, run } = projectFiles(mapping, {
     ...{ framework, tool, folder, place, nest: { appModule, onFastify }, grants: 'GRANT' },
   })
@@ -121,6 +122,15 @@ describe('given a migration tool', () => {
     },
   )
 
+  test.each([
+    [['V1__a.sql', 'V9__b.sql', 'V10_1__c.sql', 'R__views.sql'], '11'],
+    [['V202611010900__a.sql'], '202611232000'],
+    [[], '20261123200000'],
+  ])('Flyway with %j, then the next version is V%s', (present, version) => {
+    const { texts } = written({ tool: 'flyway', present })
+    expect(Object.keys(texts)).toContain(`migrations/V${version}__bet_wallet.sql`)
+  })
+
   test('of JavaScript on MySQL, then migrate.ts: it could not run the SQL', () => {
     expect(Object.keys(written({ engine: 'mysql', tool: 'knex' }).texts)).toContain('migrate.ts')
     expect(
@@ -138,7 +148,7 @@ describe('given a migration tool', () => {
     )
     const sql = written({ mapping, tool: 'flyway' }).texts['migrations/V20261123200000__bet_wallet.sql']
     expect(sql).toMatch(
-      /^-- The wallet reads .*\nCREATE OR REPLACE VIEW pam.bet_wallet_players AS .*;\n\n-- Tables/,
+      /^-- The wallet reads .*\nCREATE OR REPLACE VIEW "pam"."bet_wallet_players" AS .*;\n\n-- Tables/,
     )
   })
 })

@@ -1,4 +1,4 @@
-/** Ten players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
+/** Eleven players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
 
 export interface Pam {
   name: string
@@ -57,7 +57,7 @@ export function pamsOn(engine: Kind): Pam[] {
       options: ['--currency', 'EUR'],
       expects: [
         /table: 'pam.bet_wallet_players', id: 'id', idType: 'uuid', currency: 'currency'/,
-        /CREATE OR REPLACE VIEW pam.bet_wallet_players/,
+        /CREATE OR REPLACE VIEW \W+pam\W+bet_wallet_players/,
       ],
       players: uuids,
       rows: `INSERT INTO pam.users VALUES (${asUuid(uuids[0])}, 'a@x', 'h', 100, 5, true), (${asUuid(uuids[1])}, 'b@x', 'h', 100, 0, true)`,
@@ -82,7 +82,7 @@ export function pamsOn(engine: Kind): Pam[] {
           version int NOT NULL DEFAULT 0, PRIMARY KEY (player_id, currency))`,
       ],
       options: ['--currency', 'EUR', '--minor-units', '2', '--balance', 'amount_minor'],
-      expects: [/WHERE currency = 'EUR'/, /idType: 'bigint'/],
+      expects: [/WHERE \W+currency\W+ = 'EUR'/, /idType: 'bigint'/],
       players: ['41', '42'],
       rows: `INSERT INTO pam.wallets (player_id, currency, amount_minor) VALUES (41, 'EUR', 10000), (41, 'USD', 5), (42, 'EUR', 10000)`,
       dependencies: ['express'],
@@ -99,6 +99,17 @@ export function pamsOn(engine: Kind): Pam[] {
       players: ['cm1anna', 'cm1ben'],
       rows: `INSERT INTO pam.${quoted('Wallet')} (${['userId', 'balance', 'currency', 'updatedAt'].map(quoted).join(', ')}) VALUES ('cm1anna', 100, 'EUR', now()), ('cm1ben', 100, 'EUR', now())`,
       dependencies: ['prisma'],
+    },
+    {
+      name: 'a key that the application fills',
+      ddl: [
+        `CREATE TABLE pam.${quoted('Wallet')} (${quoted('id')} ${on('text', 'varchar(191)')} PRIMARY KEY, brand_id int NOT NULL, ${quoted('userId')} ${on('text', 'varchar(191)')} NOT NULL UNIQUE,
+          currency ${on('text', 'varchar(191)')} NOT NULL, balance decimal(18,2) NOT NULL, ${quoted('seq')} ${on('bigint GENERATED ALWAYS AS IDENTITY', 'int NOT NULL DEFAULT 0')}, UNIQUE (brand_id, ${quoted('userId')}))`,
+      ],
+      options: ['--id', 'userId'],
+      expects: [/table: 'pam.Wallet', id: 'userId'/],
+      players: ['cm1anna', 'cm1ben'],
+      rows: `INSERT INTO pam.${quoted('Wallet')} (${quoted('id')}, brand_id, ${quoted('userId')}, currency, balance) VALUES ('w1', 1, 'cm1anna', 'EUR', 100), ('w2', 1, 'cm1ben', 'EUR', 100)`,
     },
     {
       name: 'a view of the operator',
@@ -128,13 +139,13 @@ export function pamsOn(engine: Kind): Pam[] {
       name: 'reserved words, and CHECKs about ids and currencies',
       ddl: [
         `CREATE TABLE pam.${quoted('user')} (${quoted('playerId')} ${on('text', 'varchar(36)')} PRIMARY KEY, ${quoted('currency')} char(3) NOT NULL,
-          ${quoted('availableBalance')} ${on('numeric', 'decimal(18,2)')} NOT NULL, ${quoted('order')} int NOT NULL,
+          ${quoted('availableBalance')} ${on('numeric', 'decimal(18,2)')} NOT NULL, ${quoted('order')} int NOT NULL, ${quoted('virtual')} int NOT NULL,
           CONSTRAINT codes CHECK (${quoted('currency')} IN ('EUR', 'USD')), CONSTRAINT ids CHECK (length(${quoted('playerId')}) = 4))`,
       ],
-      options: [],
+      options: ['--minor-units', 'none'],
       expects: [/table: 'pam.user', id: 'playerId'/, /balance: 'availableBalance'/],
       players: ['p-01', 'p-02'],
-      rows: `INSERT INTO pam.${quoted('user')} VALUES ('p-01', 'EUR', 100, 1), ('p-02', 'EUR', 100, 2)`,
+      rows: `INSERT INTO pam.${quoted('user')} VALUES ('p-01', 'EUR', 100, 1, 0), ('p-02', 'EUR', 100, 2, 0)`,
       dependencies: ['express'],
       isCommonJs: true,
     },
@@ -143,7 +154,7 @@ export function pamsOn(engine: Kind): Pam[] {
       ddl: [
         `CREATE TABLE pam.member (member_no varchar(20) PRIMARY KEY, balance varchar(40) NOT NULL, currency varchar(8) NOT NULL)`,
       ],
-      options: [],
+      options: ['--minor-units', 'none'],
       expects: [/balanceType: 'text'/],
       players: ['m1', 'm2'],
       rows: `INSERT INTO pam.member VALUES ('m1', '100', 'EUR'), ('m2', '100', 'EUR')`,

@@ -32,7 +32,7 @@ describe('given one table of players', () => {
       reasons: [
         { part: 'players', value: 'pam.accounts', reason: 'it has an id and a balance' },
         { part: 'id', value: 'account_no', reason: 'text, unique' },
-        { part: 'currency', value: 'currency', reason: 'char(3), by its name' },
+        { part: 'currency', value: 'currency', reason: 'char(3), judged by its name' },
         { part: 'balance', value: 'balance', reason: 'numeric(18,2)' },
         { part: 'unit', value: 'whole units', reason: 'numeric(18,2) has decimals' },
       ],
@@ -55,6 +55,28 @@ describe('given one table of players', () => {
   })
 
   test.each([
+    ['varchar(40)', 'text'],
+    ['text', 'text'],
+    ['numeric', undefined],
+  ])(
+    'with a balance of %s, then it is asked whether it is in whole units: it may hold cents',
+    (type, balanceType) => {
+      const unknown = inPostgres(accounts(['account_no text', 'currency char(3)', `balance ${type}`]))
+      expect(proposed(unknown)).toEqual([['minor-units', 'none']])
+      expect(propose(unknown, { 'minor-units': 'none' })).toMatchObject({
+        reasons: [{}, {}, {}, {}, { part: 'unit', value: 'whole units', reason: `as stated; ${type}` }],
+      })
+      expect(proposed(unknown, { 'minor-units': 'none' })).toEqual({
+        ...{ table: 'pam.accounts', id: 'account_no', currency: 'currency', balance: 'balance' },
+        ...(balanceType === undefined ? {} : { balanceType }),
+      })
+      expect(proposed(unknown, { 'minor-units': '2' })).toMatch(
+        /^--minor-units 2 is for integers: .* read as whole/,
+      )
+    },
+  )
+
+  test.each([
     ['balance_cents', 'numeric'],
     ['balance_cents', 'numeric(20,2)'],
     ['balance_minor', 'text'],
@@ -70,7 +92,7 @@ describe('given one table of players', () => {
     units => {
       const cents = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance bigint']))
       expect(proposed(cents, { 'minor-units': units })).toMatch(
-        /^--minor-units must be 2, say, or EUR=2,JPY=0/,
+        /^--minor-units must be a number such as 2, or EUR=2,JPY=0/,
       )
     },
   )
@@ -206,7 +228,7 @@ describe('given several candidates', () => {
     )
     expect(proposed(display)).toEqual([['currency', 'display_currency']])
     expect(JSON.stringify(propose(display, {}))).toContain(
-      'char(3), by its name not the currency of the balance',
+      'char(3); its name says that it is not the currency of the balance',
     )
     expect(proposed(display, { currency: 'display_currency' })).toMatchObject({
       currency: 'display_currency',
@@ -223,8 +245,8 @@ describe('given several candidates', () => {
       const proposal = propose(inPostgres(accounts(columns, [...keys])), { currency: 'EUR' })
       return proposal.status === 'ready' ? viewStatement(proposal.mapping) : proposal
     }
-    expect(viewOf(['account_no'])).toMatch(/'EUR'::text AS currency, balance FROM pam\.accounts$/)
-    expect(viewOf(['account_no base_currency'])).toMatch(/WHERE base_currency = 'EUR'$/)
+    expect(viewOf(['account_no'])).toMatch(/'EUR'::text AS "currency", "balance" FROM "pam"\."accounts"$/)
+    expect(viewOf(['account_no base_currency'])).toMatch(/WHERE "base_currency" = 'EUR'$/)
   })
 
   test('then all questions of a table come at once', () => {
@@ -249,7 +271,7 @@ describe('given a table without a currency that the store can read', () => {
       currency: 'currency',
     })
     expect(viewStatement(proposal.mapping)).toBe(
-      `CREATE OR REPLACE VIEW pam.bet_wallet_players AS SELECT account_no, 'EUR'::text AS currency, balance FROM pam.accounts`,
+      `CREATE OR REPLACE VIEW "pam"."bet_wallet_players" AS SELECT "account_no", 'EUR'::text AS "currency", "balance" FROM "pam"."accounts"`,
     )
   })
 
@@ -263,7 +285,7 @@ describe('given a table without a currency that the store can read', () => {
     const proposal = propose(schema, {})
     if (proposal.status !== 'ready') throw new Error(proposal.status)
     expect(viewStatement(proposal.mapping)).toContain(
-      'SELECT account_no, currency::text AS currency, balance',
+      'SELECT "account_no", "currency"::text AS "currency", "balance"',
     )
   })
 
@@ -278,7 +300,7 @@ describe('given a table without a currency that the store can read', () => {
     const proposal = propose(inPostgres(rows), { currency: 'EUR' })
     if (proposal.status !== 'ready') throw new Error(proposal.status)
     expect(viewStatement(proposal.mapping)).toMatch(
-      /SELECT player_id, currency, balance FROM pam.wallets WHERE currency = 'EUR'$/,
+      /SELECT "player_id", "currency", "balance" FROM "pam"."wallets" WHERE "currency" = 'EUR'$/,
     )
   })
 })
@@ -291,23 +313,20 @@ describe('given what cannot be', () => {
       /^--players: there is no table pam.players.*pam.accounts/,
     ],
     ['an id that does not exist', { id: 'no' }, /^--id: pam.accounts has no column no.*account_no, currency/],
-    ['a balance of text', { balance: 'account_no' }, /^$/],
+    ['an id that is the balance', { balance: 'account_no' }, /^--balance: account_no is the id already/],
     [
       'a currency that is a number',
       { currency: 'balance' },
       /^--currency: balance: numeric\(18,2\) is no code/,
     ],
-    ['a unit of decimals', { 'minor-units': '2' }, /^--minor-units is for integers/],
-  ])('%s, then the problem says so', (name, answers, problem) => {
-    const found = proposed(inPostgres(accounts(plain)), answers)
-    // A decimal may be stored as text: what the column holds, the store checks.
-    if (name === 'a balance of text') expect(found).toMatchObject({ balanceType: 'text' })
-    else expect(found).toMatch(problem)
+    ['a unit of decimals', { 'minor-units': '2' }, /^--minor-units 2 is for integers/],
+  ])('%s, then the problem says so', (_, answers, problem) => {
+    expect(proposed(inPostgres(accounts(plain)), answers)).toMatch(problem)
   })
 
   test('no table with a balance, then what is missing', () => {
     expect(proposed(inPostgres(table('postgres', 'pam.bets', ['id bigint', 'stake bigint'])))).toMatch(
-      /^No table has a balance and the id of a player/,
+      /^No table has columns that are named like a player's id and a balance/,
     )
   })
 })
