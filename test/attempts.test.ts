@@ -210,6 +210,17 @@ describe('given a store that refuses by a rule of the PAM', () => {
     })
   })
 
+  test('when it refuses a free bet, then the refusal is recorded too: a player may be excluded', async () => {
+    const store = scripted([snapshot()], [refused, committedWith('100')])
+    const { outcome } = await call(store, {}, handlePlaceBet, placeBet({ amount: '0' }))
+    expect(outcome).toEqual({ ok: false, replayed: false, ...limitReached })
+    expect(store.committed[1]).toMatchObject({
+      transaction: { refusal: limitReached },
+      bet: null,
+      balance: null,
+    })
+  })
+
   test('when the placebet is retried, then the refusal is replayed, although the store would accept the bet by then', async () => {
     const memory = createMemoryStore([alice])
     const commit = vi.fn(memory.commit).mockResolvedValueOnce(refused)
@@ -246,7 +257,6 @@ describe('given a store that refuses by a rule of the PAM', () => {
     ['a rollback', handleRollbackBet, rollbackBet(), placed],
     ['a tombstone', handleRollbackBet, rollbackBet(), snapshot()],
     ['a settlement', recordSettlement, settlement(), placed],
-    ['a placebet of 0', handlePlaceBet, placeBet({ amount: '0' }), snapshot()],
   ])(
     'when it refuses %s, then STORE_CONTRACT, and nothing more is committed',
     async (_what, handler, request, known) => {
@@ -542,6 +552,12 @@ describe('given a balance that cannot be added to', () => {
   })
 })
 
+/** The third argument of the hook, when the handler was called without a message. */
+const withoutMessage = {
+  ...{ method: null, path: null, headers: {}, address: null },
+  remainingMs: expect.any(Number),
+}
+
 describe('given authorizeBet', () => {
   const refusing = () => vi.fn(throwing(new WalletRefusal('INVALID_SESSION_TOKEN', 'the session has ended')))
   const ended = { errorCode: 'INVALID_SESSION_TOKEN', description: 'the session has ended' }
@@ -550,7 +566,7 @@ describe('given authorizeBet', () => {
     const authorizeBet = vi.fn()
     const { outcome } = await call(scripted([snapshot()], [committedWith()]), { authorizeBet })
     expect(outcome).toMatchObject({ ok: true })
-    expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice]])
+    expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice, withoutMessage]])
   })
 
   test.each(['throws', 'rejects'])(
@@ -598,7 +614,7 @@ describe('given authorizeBet', () => {
     const poor = snapshot({ player: { ...alice, balance: '1' } })
     const authorizeBet = vi.fn()
     await call(scripted([poor, snapshot()], [conflict, committedWith()]), { authorizeBet })
-    expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice]])
+    expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice, withoutMessage]])
   })
 
   test.each<[string, Partial<WalletSnapshot>]>([

@@ -86,7 +86,7 @@ export function migrationOf(mapping: Mapping, tool: MigrationTool, place: Migrat
 
 /** After those of the folder, and as long: of V42, a time would be above every later V43. */
 function flywayVersion(present: readonly string[], time: string): string {
-  const versions = present.flatMap(name => /^V(\d+).*__/.exec(name)?.[1] ?? [])
+  const versions = present.flatMap(name => /^V(\d+)/.exec(name)?.[1] ?? [])
   if (versions.length === 0) return time.slice(0, 14)
   const last = String(Math.max(...versions.map(Number)))
   return last.length < 8 ? String(Number(last) + 1) : time.slice(0, last.length)

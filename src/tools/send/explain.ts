@@ -2,7 +2,7 @@
  * Explains an answer of a wallet: the rule, whether the platform sends the call again, what to do. Rules are
  * known of wallets of this library; of others, what the interface says about status and error code.
  */
-import { errorCodes, type OutcomeReason } from '../../outcomes.js'
+import type { OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
 import { readObject } from '../platform/json.js'
 import { type Fault, readingOf } from '../simulator/reading.js'
@@ -114,10 +114,9 @@ export function explainAnswer(
       retry: never,
       advice: lookWho,
     }
-  const isOfInterface = (errorCodes as readonly string[]).includes(errorCode)
   return {
     result: 'refused',
-    rule: isOfInterface
+    rule: Object.hasOwn(reasons, errorCode)
       ? `The wallet refused the call with ${errorCode}, a code of the interface.`
       : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
     retry: never,

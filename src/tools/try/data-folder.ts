@@ -62,8 +62,8 @@ interface Reader {
  *
  * @param create `dataDir => PGlite.create({ dataDir })`
  * @param onCreate is called before a new database is made, which takes seconds
- * @throws {Error} if the folder is open in a process, also in this one or one of another host, or the folder cannot be
- * written (with its `code`)
+ * @throws {Error} if the folder is open in a process, also in this one or one of another host, or it cannot
+ * be written (with its `code`)
  */
 export async function openDataFolder<D extends EmbeddedDatabase>(
   folder: string,
