@@ -125,7 +125,7 @@ export const betIncidents: readonly Incident[] = [
         400,
       )
     },
-    solution: 'nothing is converted',
+    solution: 'never converts money',
   },
   {
     title: 'an answer that was lost, and the rollback after it',
