@@ -159,7 +159,9 @@ async function digestsFinding(
   )
   return statementsFinding(
     rows.map(([schema, text, calls]) => ({
-      ...{ text: String(text), calls: Number(calls), user: null },
+      text: String(text),
+      calls: Number(calls),
+      user: null,
       schemaDefault: schema == null ? null : String(schema),
     })),
     columns,

@@ -149,7 +149,8 @@ function signOf(values: AuthenticationValues): { sign?: ReturnType<typeof signer
   if (!secret) throw new UsageError(`--sign-header needs the secret in ${secretVariable} (environment)`)
   return {
     sign: signerOf({
-      ...{ header, secret },
+      header,
+      secret,
       ...given('algorithm', values['sign-algorithm']),
       ...given('encoding', values['sign-encoding']),
       ...given('prefix', values['sign-prefix']),

@@ -94,12 +94,19 @@ function proposeColumns(
   if (questions.length > 0) return { status: 'unclear', questions }
   const decided = { id, currency, balance, units } as Decided
   const mapping: Mapping = {
-    ...{ engine, table, exactCollation: schema.exactCollation, below: tablesBelow(table, schema.tables) },
-    ...{ id: decided.id.value, balance: decided.balance.value, minorUnits: decided.units.value },
+    engine,
+    table,
+    exactCollation: schema.exactCollation,
+    below: tablesBelow(table, schema.tables),
+    id: decided.id.value,
+    balance: decided.balance.value,
+    minorUnits: decided.units.value,
     ...decided.currency.value,
   }
   return {
-    ...{ status: 'ready', mapping, notes: notesOf(mapping) },
+    status: 'ready',
+    mapping,
+    notes: notesOf(mapping),
     reasons: reasonsOf(mapping, reason, decided),
   }
 }
