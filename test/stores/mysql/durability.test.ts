@@ -4,13 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createMysqlStore, type MysqlStoreOptions, migrateMysql } from '../../../src/stores/mysql/index.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { type Replicated, semiSync, startReplicated } from '../../mariadb/replica.js'
-import { isMysql, noServer } from '../../mysql/engine.js'
+import { isMysql, noServer, processList } from '../../mysql/engine.js'
 import { keysOf, placeBet } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 const patience = { timeout: 60_000, interval: 50 }
 /** As the servers name them. */
 const role = isMysql ? 'source' : 'master'
+const acknowledges = `rpl_semi_sync_${isMysql ? 'replica' : 'slave'}_enabled`
 const clients = `Rpl_semi_sync_${role}_clients`
 
 beforeEach(() => {
@@ -74,6 +75,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     await admin.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1, GLOBAL sync_binlog = 1')
     const replica = poolOn('replica')
     await replica.query('STOP REPLICA')
+    await replica.query(`SET GLOBAL ${acknowledges} = ON`)
     await replica.query('START REPLICA')
     await expect.poll(() => open().ping(), patience).toEqual(synchronous)
   }
@@ -115,6 +117,9 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
   test('without its replica it is alone, also before a commit has waited for it in vain', async () => {
     const store = open()
     await poolOn('replica').query('STOP REPLICA')
+    // The primary would notice it with the next heartbeat.
+    const [threads] = await admin.query(`SELECT ID FROM ${processList} WHERE COMMAND LIKE 'Binlog Dump%'`)
+    for (const { ID } of threads as { ID: number }[]) await admin.query(`KILL ${ID}`)
     await expect
       .poll(() => store.ping(), patience)
       .toEqual({ level: 'alone', reason: `${clients} is 0, and no replica is visible` })
@@ -140,14 +145,20 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     await admin.query("CREATE USER wallet@'%' IDENTIFIED BY 'secret'")
     const store = createMysqlStore(poolOn('primary', { user: 'wallet', password: 'secret', database: '' }))
     expect(await store.ping()).toEqual(synchronous)
-    await admin.query(`SET GLOBAL rpl_semi_sync_${role}_enabled = OFF`)
-    const disabled = `rpl_semi_sync_${role}_enabled is OFF`
-    // MySQL shows its replicas only to users with PROCESS.
-    expect(await store.ping()).toEqual(
-      isMysql
-        ? { level: 'alone', reason: `${disabled}, and no replica is visible` }
-        : { level: 'asynchronous', reason: disabled },
-    )
+    const replica = poolOn('replica')
+    await replica.query('STOP REPLICA')
+    await replica.query(`SET GLOBAL ${acknowledges} = OFF`)
+    await replica.query('START REPLICA')
+    // MySQL shows a replica that acknowledges nothing to users with PROCESS only.
+    const noClients = `${clients} is 0`
+    await expect
+      .poll(() => store.ping(), patience)
+      .toEqual(
+        isMysql
+          ? { level: 'alone', reason: `${noClients}, and no replica is visible` }
+          : { level: 'asynchronous', reason: noClients },
+      )
+    await expect.poll(() => open().ping(), patience).toEqual({ level: 'asynchronous', reason: noClients })
   })
 
   test('required: decides while it holds; unavailable after the fall-back, with nothing recorded; decides again', async () => {
