@@ -5,8 +5,8 @@ import { withTimeout } from '../timeout.js'
 
 export interface HealthOptions {
   /**
-   * Rejects if no calls should be sent to this process: `() => store.ping()`. A durability that it resolves to
-   * is part of the answer of `ready`.
+   * Rejects if no calls should be sent to this process: `() => store.ping()`. A durability that it resolves
+   * to is part of the answer of `ready`.
    */
   check(): Promise<unknown>
   /**
