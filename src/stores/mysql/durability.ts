@@ -56,7 +56,7 @@ async function replication(database: Session, variables: Values, status: Values)
   if (variables.get('group_replication_group_name')) {
     const members = await membersOf(database)
     const online = members.filter(({ state }) => state === 'ONLINE').length
-    // One that is recovering has received nothing yet.
+    // One that is recovering may have received nothing yet.
     const others = members.length > 1 ? 'asynchronous' : 'alone'
     return {
       level: online > 1 ? 'synchronous' : others,
