@@ -7,7 +7,7 @@
  * answers, delayed commits).
  */
 export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
-export { walletStoreCases } from './cases.js'
+export { limitCases, walletStoreCases } from './cases.js'
 export { type CommitFault, type FaultyStore, faultyStore } from './faulty-store.js'
 export type {
   CaseOptions,
@@ -18,6 +18,7 @@ export type {
   StoreHarness,
   WalletStoreCase,
 } from './harness.js'
+export type { LimitHarness, LimitHooks } from './limit-harness.js'
 export {
   type AmountFormat,
   type BodyDefect,
@@ -34,4 +35,10 @@ export {
   type WalletPolicy,
 } from './model.js'
 export { fromCents, platformOptions, requestBody, toCents } from './platform.js'
-export { type CaseResult, checkWalletStore, type ReportOptions, type StoreReport } from './report.js'
+export {
+  type CaseResult,
+  checkLimits,
+  checkWalletStore,
+  type ReportOptions,
+  type StoreReport,
+} from './report.js'
