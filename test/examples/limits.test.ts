@@ -1,25 +1,15 @@
 /** The limits of examples/limits pass every case of `limitCases`; each broken rule fails the case about it. */
-import { handlePlaceBet, type WalletOptions, WalletRefusal, type WalletStore } from 'bet-wallet'
+import type { WalletStore } from 'bet-wallet'
 import { checkLimits, type LimitHarness, limitCases } from 'bet-wallet/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLimits } from '../../examples/limits/limits.js'
-import { type Accounts, engines, type Rule } from './accounts.js'
-
-const timeZone = 'Europe/Berlin'
+import { type Accounts, engines } from './accounts.js'
+import { brokenRules, correct, type Operator } from './broken-limits.js'
 
 interface Opened {
   store: WalletStore
   ends: (() => Promise<unknown>)[]
   /** How far the clock is ahead. */
   ahead: { ms: number }
-}
-
-/** What the operator's code consists of. */
-interface Operator {
-  rule: Rule
-  /** The store as the handlers are given it. */
-  wrap?(store: WalletStore, accounts: Accounts): WalletStore
-  walletOptions?(accounts: Accounts): WalletOptions
 }
 
 /** @param operatorOf makes the rule; its clock is moved by the kit. Called once per connection */
@@ -30,7 +20,7 @@ function harnessOf(accounts: Accounts, operatorOf: (now: () => Date) => Operator
     ends.push(end)
     return wrap?.(store, accounts) ?? store
   }
-  const { walletOptions } = operatorOf(() => new Date())
+  const { walletOptions, settled } = operatorOf(() => new Date())
   return {
     async open(players) {
       await accounts.reset(players)
@@ -38,6 +28,7 @@ function harnessOf(accounts: Accounts, operatorOf: (now: () => Date) => Operator
       return { ...opened, store: connect(opened) }
     },
     async close({ ends }) {
+      await settled?.()
       for (const end of ends) await end()
     },
     reopen: connect,
@@ -61,8 +52,6 @@ function harnessOf(accounts: Accounts, operatorOf: (now: () => Date) => Operator
   }
 }
 
-const correct = (now: () => Date): Operator => ({ rule: createLimits({ timeZone, now }) })
-
 for (const { name, skipped, start } of engines) {
   describe.skipIf(skipped !== null)(`on ${name}${skipped === null ? '' : ` (skipped: ${skipped})`}`, () => {
     let accounts: Accounts
@@ -77,5 +66,12 @@ for (const { name, skipped, start } of engines) {
     describe('the limits of the example', () => {
       for (const { title, run } of limitCases(lazily, { runs: 40 })) test(title, run)
     })
+
+    // What a rule forgets is the same on every engine.
+    if (name === 'PostgreSQL')
+      test.each(brokenRules)('a rule that $fault fails $foundBy', async ({ foundBy, says, make }) => {
+        const { results } = await checkLimits(harnessOf(accounts, make), { only: [foundBy], print: null })
+        expect(results).toMatchObject([{ result: 'failed', detail: expect.stringMatching(says) }])
+      })
   })
 }
