@@ -434,12 +434,6 @@ const ofLosses: BrokenRule[] = [
     make: without(({ transaction }) => transaction.type === 'UNSCORED'),
   },
   {
-    fault: 'forgets the clawback of a win',
-    foundBy: 'WL-33',
-    says: /limit exceeded/,
-    make: without(({ transaction }) => transaction.type === 'UNSCORED'),
-  },
-  {
     fault: 'counts a clawback that the funds did not cover',
     foundBy: 'WL-39',
     says: /too strict: anna had lost, open bets included, 60.00 of 150.00, and a bet of 40.00 was refused/,
