@@ -3,11 +3,11 @@
  * schema-mysql.sql have its tables. No bonus engine: when a bonus is granted, converted or expires is yours.
  *
  * - A stake is paid from the cash first, then from the bonus.
- * - What a bet returns (win, void, cash-out, rollback) goes to both in the proportion of its stake. The bonus has
- *   its share of all that the bet has returned so far, rounded down to the minor unit: the odd cent is cash, and
- *   parts add up to the whole.
- * - A clawback takes from each what the bet gave to it. If one of the two has been spent, the other pays, and the
- *   next credit of the bet evens it out.
+ * - What a bet returns (win, void, cash-out, rollback) goes to both in the proportion of its stake. The bonus
+ *   has its share of all that the bet has returned so far, rounded down to the minor unit: the odd cent is
+ *   cash, and parts add up to the whole.
+ * - A clawback takes from each what the bet gave to it. If one of the two has been spent, the other pays, and
+ *   the next credit of the bet evens it out.
  * - A bet with a stake of 0 uses a free bet. A rollback or void returns it. What it wins is cash.
  */
 import type { PendingCommit, Query } from 'bet-wallet/postgres'
@@ -190,8 +190,8 @@ const writeEntry = (query: Query, values: [reference: string, ...unknown[]]) =>
 
 /**
  * PAM code, in its own database transaction: a deposit (`cash: '50'`), a withdrawal (`cash: '-50'`), a grant
- * (`bonus: '10'`), an expiry (`bonus: '-10'`), or a conversion (`cash: '10', bonus: '-10'`). One UPDATE locks the
- * account and changes both.
+ * (`bonus: '10'`), an expiry (`bonus: '-10'`), or a conversion (`cash: '10', bonus: '-10'`). The account is
+ * locked first, as the wallet does.
  *
  * @param reference once per change: a second one with the same reference fails
  * @returns whether there was enough of both

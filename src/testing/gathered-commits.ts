@@ -10,8 +10,8 @@ export interface GatheredCall<T> {
 }
 
 /**
- * Starts all calls. Each stops before its first commit. When all have stopped or ended, `meanwhile` runs; then
- * all commits go on in one turn of the event loop, so that a store with batches has them in one list.
+ * Starts all calls. Each stops before its first commit. When all have stopped or ended, `meanwhile` runs.
+ * Then all commits go on in one turn of the event loop, so that a store with batches has them in one list.
  */
 export async function commitTogether<T>(
   calls: readonly GatheredCall<T>[],

@@ -1,4 +1,4 @@
-/** A player with a limit: plays bets, counts what was accepted, and says in words where the rule was wrong. */
+/** A player with a limit: plays bets, counts what was accepted, and says in words where a rule was wrong. */
 import type { SettlementType, WalletStore } from '../store.js'
 import type { CaseContext } from './case-context.js'
 import { commitTogether } from './gathered-commits.js'

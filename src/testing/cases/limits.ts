@@ -1,6 +1,6 @@
 /**
- * The operator's own limits: concurrent bets, retries, faults, and what a rollback, a void, a win and a clawback
- * do to the sum.
+ * The operator's own limits: concurrent bets, retries, faults, and what a rollback, a void, a win and a
+ * clawback do to the sum.
  */
 import fc from 'fast-check'
 import type { WalletStore } from '../../store.js'
