@@ -3,7 +3,7 @@ import type { WalletOutcome } from 'bet-wallet'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 
-const calls = ['place', 'roll back', 'win', 'void', 'unscore', 'unvoid'] as const
+const calls = ['place', 'roll back', 'win', 'void', 'claw back win', 'claw back void'] as const
 
 /** One call of the platform. */
 export interface Movement {
@@ -41,7 +41,7 @@ interface ModelBet {
   isRolledBack: boolean
 }
 
-const reversed = { unscore: 'win', unvoid: 'void' } as const
+const reversed = { 'claw back win': 'win', 'claw back void': 'void' } as const
 
 export class BonusModel {
   readonly funds: { cash: number; bonus: number; freeBets: number } = { cash: 0, bonus: 0, freeBets: 0 }
@@ -88,7 +88,8 @@ export class BonusModel {
     } else if (step === 'win' || step === 'void') this.#credit(bet, step, cents)
     else this.#clawBack(bet, reversed[step])
     if (bet.stake !== 0) return
-    const usesFreeBet = step === 'unvoid' || (bet.usesFreeBet && step !== 'roll back' && step !== 'void')
+    const usesFreeBet =
+      step === 'claw back void' || (bet.usesFreeBet && step !== 'roll back' && step !== 'void')
     this.funds.freeBets += Number(bet.usesFreeBet) - Number(usesFreeBet)
     bet.usesFreeBet = usesFreeBet
   }

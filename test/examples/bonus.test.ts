@@ -37,8 +37,8 @@ for (const { name, skipped, start } of engines) {
       if (step === 'place')
         return handlePlaceBet(store, { ...request, ...money, sessionId: 's-1', betType: 'SINGLE' })
       if (step === 'roll back') return handleRollbackBet(store, { ...request, type: 'TECHNICAL_ERROR' })
-      if (step === 'unscore') return handleUnsettlement(store, { ...request, type: 'UNSCORED' })
-      if (step === 'unvoid') return handleUnsettlement(store, { ...request, type: 'UNVOIDED' })
+      if (step === 'claw back win') return handleUnsettlement(store, { ...request, type: 'UNSCORED' })
+      if (step === 'claw back void') return handleUnsettlement(store, { ...request, type: 'UNVOIDED' })
       return recordSettlement(store, { ...request, ...money, type: step === 'void' ? 'VOIDED' : 'BET_PAID' })
     }
     let ids = 0
@@ -87,7 +87,7 @@ for (const { name, skipped, start } of engines) {
       await move('place', 'b-1', '10')
       await move('win', 'b-1', '25.55') // of 6.67 in 10: 17.04185
       expect(await fundsOf()).toEqual({ cash: 851, bonus: 333 + 1704, freeBets: 0 })
-      await move('unscore', 'b-1')
+      await move('claw back win', 'b-1')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 333, freeBets: 0 })
     })
 
@@ -96,7 +96,7 @@ for (const { name, skipped, start } of engines) {
       await move('place', 'b-1', '10')
       for (const amount of ['0.01', '3.33', '3.33', '3.32', '0.01']) await move('void', 'b-1', amount)
       expect(await fundsOf()).toEqual({ cash: 333, bonus: 1000, freeBets: 0 })
-      await move('unvoid', 'b-1')
+      await move('claw back void', 'b-1')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 333, freeBets: 0 })
     })
 
@@ -106,7 +106,7 @@ for (const { name, skipped, start } of engines) {
       await move('win', 'b-1', '20')
       await move('place', 'b-2', '20')
       await change({ cash: '50' })
-      await move('unscore', 'b-1')
+      await move('claw back win', 'b-1')
       expect(await fundsOf()).toEqual({ cash: 3000, bonus: 0, freeBets: 0 })
       await move('win', 'b-1', '20')
       expect(await fundsOf()).toEqual({ cash: 5000, bonus: 0, freeBets: 0 })
@@ -118,7 +118,7 @@ for (const { name, skipped, start } of engines) {
       await move('win', 'b-1', '15')
       await move('place', 'b-2', '15')
       await change({ bonus: '20' })
-      await move('unscore', 'b-1')
+      await move('claw back win', 'b-1')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 500, freeBets: 0 })
       await move('win', 'b-1', '15')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 2000, freeBets: 0 })
@@ -129,7 +129,7 @@ for (const { name, skipped, start } of engines) {
       await move('place', 'b-1', '10')
       await move('win', 'b-1', '20')
       await move('place', 'b-2', '15')
-      expect(await move('unscore', 'b-1')).toMatchObject({ errorCode: 'INSUFFICIENT_FUNDS' })
+      expect(await move('claw back win', 'b-1')).toMatchObject({ errorCode: 'INSUFFICIENT_FUNDS' })
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 500, freeBets: 0 })
     })
 
@@ -144,7 +144,7 @@ for (const { name, skipped, start } of engines) {
       await move('void', 'b-3', '0')
       await move('void', 'b-3', '0')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 0, freeBets: 1 })
-      await move('unvoid', 'b-3')
+      await move('claw back void', 'b-3')
       expect(await move('place', 'b-4', '0')).toMatchObject(noFreeBet)
       await move('win', 'b-3', '7.77')
       expect(await fundsOf()).toEqual({ cash: 777, bonus: 0, freeBets: 0 })
