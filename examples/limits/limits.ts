@@ -63,9 +63,9 @@ async function admitBets(
     if (room === undefined) throw new Error('The account of a locked player is missing')
     const stake = exact(amount)
     if (room.closed) commit.refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')
-    else if (room.stake !== null && stake > room.stake)
+    else if (exceeds(stake, room.stake))
       commit.refuse('STAKE_LIMIT', 'amount: above the daily stake limit of the player')
-    else if (room.loss !== null && stake > room.loss)
+    else if (exceeds(stake, room.loss))
       commit.refuse('LOSS_LIMIT', 'amount: above the weekly loss limit of the player')
     else {
       // For the next bet of this player in the list: the database does not know this one yet.
@@ -88,6 +88,9 @@ interface Room {
   stake: bigint | null
   loss: bigint | null
 }
+
+/** A free bet (stake 0) never does. */
+const exceeds = (stake: bigint, room: bigint | null) => room !== null && stake > 0n && stake > room
 
 /** One statement for all players. Their rows are locked: no other bet of theirs is being committed. */
 async function readRoom(

@@ -1,5 +1,5 @@
 /**
- * `bet-wallet/testing`: verifies a `WalletStore`. Needs fast-check (an optional peer dependency) and no test
+ * `bet-wallet/testing`: verifies a `WalletStore`, and your own limits. Needs fast-check (an optional peer dependency) and no test
  * runner.
  *
  * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet

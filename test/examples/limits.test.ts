@@ -1,9 +1,11 @@
 /** The limits of examples/limits pass every case of `limitCases`; each broken rule fails the case about it. */
-import type { WalletStore } from 'bet-wallet'
+import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletStore } from 'bet-wallet'
 import { checkLimits, type LimitHarness, limitCases } from 'bet-wallet/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Accounts, engines } from './accounts.js'
 import { brokenRules, correct, type Operator } from './broken-limits.js'
+
+const transactionDate = '2026-11-21T18:00:00Z'
 
 interface Opened {
   store: WalletStore
@@ -65,6 +67,27 @@ for (const { name, skipped, start } of engines) {
     })
     describe('the limits of the example', () => {
       for (const { title, run } of limitCases(lazily, { runs: 40 })) test(title, run)
+    })
+
+    test('given stakes above the limit after a clawback, then a free bet is accepted, and a bet is not', async () => {
+      await accounts.reset([{ playerId: 'anna', currency: 'EUR', balance: '100' }])
+      await accounts.query('UPDATE accounts SET stake_per_day = 10')
+      const { store, end } = accounts.connect(correct(() => new Date()).rule)
+      const ids = (n: number) => ({
+        transactionId: `t-${n}`,
+        betId: `b-${n}`,
+        playerId: 'anna',
+        transactionDate,
+      })
+      const bet = (n: number, amount: string) =>
+        handlePlaceBet(store, { ...ids(n), amount, currency: 'EUR', sessionId: 's-1', betType: 'SINGLE' })
+      await bet(1, '10')
+      await recordSettlement(store, { ...ids(1), amount: '10', currency: 'EUR', type: 'VOIDED' })
+      await bet(2, '10')
+      await handleUnsettlement(store, { ...ids(1), type: 'UNVOIDED' })
+      expect(await bet(3, '0')).toMatchObject({ ok: true, balance: '80.00' })
+      expect(await bet(4, '0.01')).toMatchObject({ ok: false, errorCode: 'STAKE_LIMIT' })
+      await end()
     })
 
     // What a rule forgets is the same on every engine.

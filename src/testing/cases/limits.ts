@@ -22,8 +22,8 @@ const hourMs = 3_600_000
 
 /** In a year with 25-hour days, 36 hours later is another day wherever the player lives. */
 const periods = {
-  stakes: { hook: 'limitStakes', name: 'Stakes per day', next: 'a day', ms: 36 * hourMs },
-  losses: { hook: 'limitLosses', name: 'Losses per week', next: 'a week', ms: 8 * 24 * hourMs },
+  stakes: { hook: 'limitStakes', name: 'Stakes per day', ms: 36 * hourMs },
+  losses: { hook: 'limitLosses', name: 'Losses per week', ms: 8 * 24 * hourMs },
 } as const
 
 /** Of both kinds: WL-01 of stakes is WL-21 of losses. */
