@@ -1,6 +1,6 @@
 /**
- * `bet-wallet/testing`: verifies a `WalletStore`, and your own limits. Needs fast-check (an optional peer dependency) and no test
- * runner.
+ * `bet-wallet/testing`: verifies a `WalletStore`, and your own limits. Needs fast-check (an optional peer
+ * dependency) and no test runner.
  *
  * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet
  * must return), `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost
