@@ -97,6 +97,7 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'openDataFolder'],
   'bet-wallet/testing': [
+    'checkLimits',
     'checkWalletStore',
     'concurrentBurst',
     'createModel',
@@ -104,6 +105,7 @@ const exportsOf: Record<string, string[]> = {
     'fromCents',
     'history',
     'initialPlayers',
+    'limitCases',
     'permissivePolicy',
     'platformOptions',
     'policy',
@@ -162,10 +164,10 @@ describe('the tarball', () => {
     )
   })
 
-  // 660 kB: 435 of the build, in which what runs in a wallet is readable code, and 225 of pages and examples. No
+  // 758 kB: 518 of the build, in which what runs in a wallet is readable code, and 240 of pages and examples. No
   // option of the build is tuned to this number.
-  it('has at most 750 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(750_000)
+  it('has at most 775 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(775_000)
   })
 
   it('has everything that its pages link to, with the anchors', () => {
