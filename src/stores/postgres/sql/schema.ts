@@ -10,6 +10,7 @@ import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
 import { type DatabaseFunction, nextWalletTransactionId } from './fragments.js'
 import { loadConfirmedProcedure, loadFunction, refuseBalanceTypeFunction } from './load.js'
+import { outboxStatements } from './outbox.js'
 import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { betCheck, ruleFunctions, transactionCheck } from './rules.js'
@@ -73,6 +74,7 @@ export function migrationStatements(tables: Tables, allowOtherOptions: boolean):
       CREATE SEQUENCE IF NOT EXISTS ${schema}.wallet_transaction_ids AS bigint`,
 
     transactionsTable(schema),
+    ...(tables.outbox ? outboxStatements(schema) : []),
 
     ...functionsOf(tables).map(({ definition }) => definition),
 
