@@ -12,7 +12,10 @@ export function outbox(ground: Ground): Promise<PartResult> {
     withDatabase(ground, async database => {
       const { pool } = database
       await migratePostgres(pool, { outbox: true }, { allowOtherOptions: true })
-      const withOutbox = { ...database, store: createPostgresStore(pool, { ...ground.options.store, outbox: true }) }
+      const withOutbox = {
+        ...database,
+        store: createPostgresStore(pool, { ...ground.options.store, outbox: true }),
+      }
       await withOutbox.store.ready()
       const [ofWith, ofWithout] = [tally(), tally()]
       const measured = await inTurn(
