@@ -36,6 +36,8 @@ export interface Wallet {
   forgetPlayer(playerId: string): Promise<{ pseudonym: string }>
   /** Makes every event due that is no dead letter: as if leases and pauses had passed. */
   passTime(): Promise<void>
+  /** The seconds until an event is due, as SQL. */
+  pauseSql: string
   /** Any statement; `OUTBOX`, `TRANSACTIONS` and `SCHEMA` stand for the names. */
   rows(text: string): Promise<readonly Record<string, unknown>[]>
   close(): Promise<void>
@@ -70,6 +72,7 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
     passTime: async () => {
       await rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL")
     },
+    pauseSql: 'extract(epoch FROM due_at - now())::float8',
     rows,
     close,
   }
@@ -98,6 +101,7 @@ async function openMysql(): Promise<Wallet> {
     passTime: async () => {
       await rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL')
     },
+    pauseSql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) / 1000000',
     rows,
     close: drop,
   }

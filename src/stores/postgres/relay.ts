@@ -1,4 +1,5 @@
 /** `createPostgresRelay`: the relay over the outbox of PostgreSQL. */
+import type { RecordedTransaction } from '../../lookups/records.js'
 import { QueryFailed } from '../database/deadline.js'
 import { recordedTransactionOf } from '../database/lookups.js'
 import {
@@ -17,7 +18,9 @@ import { serverErrorOf } from './driver-errors.js'
 import { check, startError, storeError } from './errors.js'
 import {
   claimStatement,
+  contentStatement,
   postponeStatement,
+  releaseStatement,
   removeStatement,
   retryStatement,
   statsStatement,
@@ -53,11 +56,19 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
   }
   return {
     async claim(limit, leaseMs) {
-      const rows = (await ask(claimStatement(tables), [limit, leaseMs])) as ClaimedRow[]
-      return { claimed: rows.filter(row => row.is_claimed).map(claimedOf), more: rows.length === limit }
+      const due = (await ask(claimStatement(tables), [limit, leaseMs])) as DueRow[]
+      const leased = due.filter(row => !row.is_blocked)
+      const numbers = leased.map(row => row.event_number)
+      const rows = numbers.length === 0 ? [] : await ask(contentStatement(tables), [`{${numbers.join(',')}}`])
+      const events = new Map(
+        (rows as Row[]).map(row => [row.wallet_transaction_id, recordedTransactionOf(row)]),
+      )
+      return { claimed: leased.flatMap(row => claimedOf(row, events)), more: due.length === limit }
     },
     async remove(delivered) {
-      await ask(removeStatement(tables), [JSON.stringify(delivered.map(keyOf))])
+      const events = JSON.stringify(delivered.map(keyOf))
+      await ask(removeStatement(tables), [events])
+      await ask(releaseStatement(tables), [events])
     },
     async postpone(failed) {
       await ask(postponeStatement(tables), [JSON.stringify(failed.map(failureOf))])
@@ -84,13 +95,19 @@ type StatsRow = Record<'queued' | 'dead', number> & { oldest_ms: number | null }
  */
 export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
 
-type ClaimedRow = Row & { event_number: string; attempts: number; is_claimed: boolean }
+interface DueRow {
+  event_number: string
+  attempts: number
+  is_blocked: boolean
+}
 
-const claimedOf = (row: ClaimedRow): Claimed => ({
-  event: recordedTransactionOf(row),
-  eventNumber: row.event_number,
-  attempts: row.attempts,
-})
+function claimedOf(
+  { event_number: eventNumber, attempts }: DueRow,
+  events: ReadonlyMap<unknown, RecordedTransaction>,
+): Claimed[] {
+  const event = events.get(eventNumber)
+  return event === undefined ? [] : [{ event, eventNumber, attempts }]
+}
 
 const keyOf = ({ event, eventNumber }: Claimed) => ({ bet_id: event.betId, event_number: eventNumber })
 
@@ -107,7 +124,7 @@ function relayError(cause: unknown, schemaName: string): unknown {
     return storeError('INSUFFICIENT_PRIVILEGE', `This role lacks privileges of the relay (${message})`, {
       cause,
     })
-  if (code === '42P01' || code === '3F000')
+  if (code === '42P01' || code === '42883' || code === '3F000')
     return storeError('SCHEMA_MISSING', `The schema ${schemaName} has no outbox: migrate with outbox: true`, {
       cause,
     })
