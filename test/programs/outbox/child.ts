@@ -58,7 +58,13 @@ async function wallet(): Promise<void> {
 }
 
 async function relay(): Promise<void> {
-  const options = { schema, inFlightMax, timeoutMs: 5_000, pollMs: 20, deliver: webhookSender({ url, secret }) }
+  const options = {
+    schema,
+    inFlightMax,
+    timeoutMs: 5_000,
+    pollMs: 20,
+    deliver: webhookSender({ url, secret }),
+  }
   const started =
     engine === 'postgres'
       ? createPostgresRelay(new pg.Pool({ connectionString: databaseUrl, max: 1 }), options)

@@ -84,7 +84,9 @@ async function mysql(playersCount: number): Promise<KilledDatabase> {
           `SELECT CAST(id AS char) AS id, bet_id AS betId, transaction_id AS transactionId, delta, balance_after AS balanceAfter
             FROM wallet_transactions ORDER BY recorded_at`,
         )
-      ).map(row => ({ ...row, delta: Number(row.delta), balanceAfter: Number(row.balanceAfter) }) as Recorded),
+      ).map(
+        row => ({ ...row, delta: Number(row.delta), balanceAfter: Number(row.balanceAfter) }) as Recorded,
+      ),
     async close() {
       await drop()
       await server.stop()

@@ -54,11 +54,9 @@ export async function runKills(
     }
     await Promise.all([slot('wallet'), slot('wallet'), slot('relay'), slot('relay')])
     consumer.faulty = false
+    await database.passTime()
     const last = await start({ role: 'relay', ...shared })
-    while ((await database.queued()) > 0) {
-      await database.passTime()
-      await sleep(50)
-    }
+    while ((await database.queued()) > 0) await sleep(50)
     last.kill('SIGKILL')
     return { kills, ...compare(await database.recorded(), consumer, kills.relay) }
   } finally {
