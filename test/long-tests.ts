@@ -22,7 +22,7 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     tools/html/browser tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
-    stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
+    stores/mysql/migrate outbox/events outbox/relay outbox/crash stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies`)
 
 /**

@@ -62,17 +62,20 @@ const exportsOf: Record<string, string[]> = {
   'bet-wallet/mysql': [
     'StoreError',
     'createMysqlLookups',
+    'createMysqlRelay',
     'createMysqlStore',
     'forgetPlayer',
     'importBets',
     'importTransactions',
     'migrateMysql',
     'mysqlMigrationSql',
+    'webhookSender',
   ],
   'bet-wallet/operations': ['collectMetrics', 'createHealth', 'stopGracefully', 'subscribe'],
   'bet-wallet/postgres': [
     'StoreError',
     'createPostgresLookups',
+    'createPostgresRelay',
     'createPostgresStore',
     'forgetPlayer',
     'fromKnex',
@@ -83,6 +86,7 @@ const exportsOf: Record<string, string[]> = {
     'importTransactions',
     'migratePostgres',
     'postgresMigrationSql',
+    'webhookSender',
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',
@@ -164,8 +168,8 @@ describe('the tarball', () => {
 
   // 660 kB: 435 of the build, in which what runs in a wallet is readable code, and 225 of pages and examples. No
   // option of the build is tuned to this number.
-  it('has at most 750 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(750_000)
+  it('has at most 770 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(770_000)
   })
 
   it('has everything that its pages link to, with the anchors', () => {

@@ -1,4 +1,4 @@
-/** The options that belong to the schema: its name, the operator's players' table, legacy bets, the outbox. */
+/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
 
 import {
   type Tables as DatabaseTables,
@@ -43,8 +43,8 @@ export interface MysqlTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event into the table `wallet_outbox`, in the same statement, for a relay to
-   * deliver (docs/events.md).
+   * Whether every commit also writes an event into the table `wallet_outbox`, in the same statement, for a
+   * relay to deliver (docs/events.md).
    * @default false
    */
   outbox?: boolean

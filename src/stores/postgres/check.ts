@@ -125,7 +125,7 @@ async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<
   )
 }
 
-/** With a cache, sessions draw numbers ahead: the events of a bet would have another order than its commits. */
+/** With a cache, sessions draw numbers ahead: events of a bet would not have the order of its commits. */
 async function checkOrderOfEvents(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
   const [changed] = await ask(
     `SELECT FROM pg_catalog.pg_sequences

@@ -1,4 +1,4 @@
-/** The options that belong to the schema: its name, the operator's players' table, legacy bets, the outbox. */
+/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
 
 import { type Dialect, type PlayersTable, type Tables, tablesFrom } from '../database/tables.js'
 import { check } from './errors.js'
@@ -29,8 +29,8 @@ export interface PostgresTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event into the table `outbox`, in the same statement, for a relay to
-   * deliver (docs/events.md).
+   * Whether every commit also writes an event into the table `outbox`, in the same statement, for a
+   * relay to deliver (docs/events.md).
    * @default false
    */
   outbox?: boolean

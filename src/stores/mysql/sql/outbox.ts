@@ -27,7 +27,7 @@ export const lockStatement = ({ schema }: Schema, limit: number) => sql`
 
 /**
  * Locked events with their content, and when the earlier event that blocks one is due. In READ COMMITTED it
- * reads what is committed by now: whoever sees an event sees the earlier ones of its bet, or they are delivered.
+ * reads what is committed by now: who sees an event sees the earlier ones of its bet, or they are delivered.
  */
 export const contentStatement = ({ schema }: Schema) => sql`
   SELECT

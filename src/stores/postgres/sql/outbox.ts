@@ -14,7 +14,7 @@ export const outboxStatements = (schema: string) => [
       bet_id text COLLATE "C" NOT NULL,
       event_number bigint NOT NULL,
       attempts integer NOT NULL DEFAULT 0,
-      -- When a relay may claim it: at once, after the lease of another one, after a pause. NULL: a dead letter.
+      -- When a relay may claim it: at once, after another's lease, after a pause. NULL: a dead letter.
       due_at timestamptz DEFAULT now(),
       -- Why the last attempt failed.
       problem text,
@@ -31,8 +31,9 @@ export const claimFunctionName = `claim_events_v${schemaVersion}`
  * Leases events that are due. One behind an earlier event of its bet waits until that one is due again: it is
  * returned as blocked.
  *
- * Two statements, so that the second sees what is committed when the events are locked: who sees an event sees
- * the earlier ones of its bet, or they are delivered.
+ * Two statements, so that the second sees what is committed when the events are locked: who sees an event
+ * sees the earlier ones of its bet, or they are delivered. In one, a relay that has just delivered the earlier
+ * event could not wake the later one.
  */
 export function claimFunction(tables: Tables): DatabaseFunction {
   const { schema } = tables
@@ -111,7 +112,7 @@ export const removeStatement = ({ schema }: Schema) => sql`
   WHERE event.bet_id = given.bet_id
     AND event.event_number = given.event_number`
 
-/** Called with removed events as JSON: those behind them are due, unless another relay has claimed them since. */
+/** Called with removed events as JSON: those behind them are due, unless a relay has claimed them since. */
 export const releaseStatement = ({ schema }: Schema) => sql`
   UPDATE ${schema}.outbox event
   SET due_at = now()
