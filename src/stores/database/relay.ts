@@ -43,8 +43,11 @@ export interface Delivery {
   /** From 1. */
   readonly attempt: number
   /** Aborted after `timeoutMs`. */
-  readonly signal: AbortSignal
+  readonly signal: Signal
 }
+
+/** `AbortSignal`, where the types of the runtime are installed. */
+type Signal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : unknown
 
 export interface Relay {
   /**

@@ -32,8 +32,8 @@ export const claimFunctionName = `claim_events_v${schemaVersion}`
  * returned as blocked.
  *
  * Two statements, so that the second sees what is committed when the events are locked: who sees an event
- * sees the earlier ones of its bet, or they are delivered. In one, a relay that has just delivered the earlier
- * event could not wake the later one.
+ * sees the earlier ones of its bet, or they are delivered. In one, a relay that has just delivered the
+ * earlier event could not wake the later one.
  */
 export function claimFunction(tables: Tables): DatabaseFunction {
   const { schema } = tables
