@@ -294,7 +294,7 @@ function recordedBetOf(row: Row): RecordedBet {
   return { ...bet, stake: amountOf(bet.stake) ?? bet.stake, credits, recordedAt }
 }
 
-function recordedTransactionOf(row: Row): RecordedTransaction {
+export function recordedTransactionOf(row: Row): RecordedTransaction {
   const { operation, transaction_id: transactionId } = row
   const transaction = transactionFromRow(
     { operation: operation as Operation, transactionId: transactionId ?? '' },

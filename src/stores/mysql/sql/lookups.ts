@@ -19,7 +19,7 @@ export const lookedUpTransactionColumns = [
   'bet_currency',
 ]
 
-const transactionFields = ({ schema }: Tables) =>
+export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   lines(
     lookedUpTransactionColumns.map(column =>
       column === 'bet_currency'

@@ -13,7 +13,8 @@ const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYY
 /** A time from such a text. */
 const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
 
-const transactionFields = ({ schema }: Tables) =>
+/** The columns of the row `stored` of a transaction. */
+export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   lines([
     ...[...transactionKey, ...transactionContent, 'wallet_transaction_id', 'balance_after'].map(
       column => `stored.${column}::text AS ${column}`,
