@@ -1,5 +1,6 @@
 /** Reads the arguments that commands have in common. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { microsecondsOf } from '../../lookups/times.js'
 import { signerOf } from '../platform/signer.js'
 
 /** Wrong usage of the command. The message is for the user. */
@@ -80,6 +81,14 @@ export function wholeNumberOf(name: string, text: string | undefined): number | 
   if (!/^[0-9]{1,15}$/.test(text))
     throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
   return Number(text)
+}
+
+/** A time of a lookup, as it was given. */
+export function timeOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || microsecondsOf(text) !== null) return text
+  throw new UsageError(
+    `${name} must be a time in UTC, as in 2026-11-22 or 2026-11-22T10:00:00Z, not ${JSON.stringify(text)}`,
+  )
 }
 
 export function numberOf(name: string, text: string | undefined): number | undefined {
