@@ -124,11 +124,13 @@ export const checkHelp = `Usage
   bet-wallet check --database-url <url> [options]
 
 Checks everything that a wallet needs of its database, and says what is wrong, with SQL to paste.
-Run it as the wallet's own user. It changes nothing.
+Run it as the wallet's own user. It changes nothing: a trial debit is rolled back.
 
   server, players table, schema   what ready() of the store checks
   durability       settings with which a crash or a failover loses answered commits
   privileges       what this user lacks
+  trial debit      one player is credited and debited, and the database transaction is rolled back.
+                   Your triggers run: what they lack, such as a right, shows only so
   lookup indexes   of bet, player, reconcile
   statements       code that sets a balance instead of adding to it, in the statistics of the
                    server: pg_stat_statements, or the digests of performance_schema. Needs a user
