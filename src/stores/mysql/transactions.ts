@@ -1,6 +1,6 @@
 /** Database transactions, whose COMMIT may have an unknown outcome. */
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
-import { newSavepoint } from '../database/within-transaction.js'
+import { savepoint } from '../database/within-transaction.js'
 import { type Connection, query } from './driver.js'
 import { conflictNumbers, hasNumber, serverErrorOf, storeError } from './errors.js'
 import { type Session, sessionOf } from './session.js'
@@ -18,7 +18,6 @@ export async function inTransaction<T>(
 ): Promise<T> {
   await query(connection, 'START TRANSACTION')
   // Gone, if the hook has ended the database transaction, or a deadlock that the hook swallowed.
-  const savepoint = newSavepoint()
   await query(connection, `SAVEPOINT ${savepoint}`)
   const result = await work(sessionOf(connection))
   await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {

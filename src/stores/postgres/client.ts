@@ -1,6 +1,6 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
-import { newSavepoint, type Query } from '../database/within-transaction.js'
+import { type Query, savepoint } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
 import { errors, hasCode, isConnectionLost, storeError } from './errors.js'
 import {
@@ -153,7 +153,6 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
     call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
     transaction: (work, first = []) =>
       borrow(async (connection, send) => {
-        const savepoint = newSavepoint()
         await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
         let result: Awaited<ReturnType<typeof work>>
         try {
@@ -293,7 +292,6 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
         return (await replicated(reports, () =>
           transaction.call(client, async connection => {
             mustBeInTime()
-            const savepoint = newSavepoint()
             for (const statement of [...first, `SAVEPOINT ${savepoint}`]) await connection.query(statement)
             const result = await work((text, values) => connection.query(text, values))
             for (const statement of closingBlock(savepoint, durable)) {

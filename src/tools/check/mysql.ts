@@ -173,11 +173,14 @@ async function digestsFinding(
     columns,
     {
       locked,
-      about: [
-        `recorded since ${since}`,
-        ...(Number(forgotten) === 0 ? [] : ['some were not (performance_schema_digests_size)']),
-        'those inside procedures, functions and triggers are not',
-      ].join(', '),
+      about: [`recorded since ${since}`, 'those inside procedures, functions and triggers are not'].join(
+        ', ',
+      ),
+      incomplete:
+        Number(forgotten) === 0
+          ? null
+          : 'the statistics are full, and lack statements: raise performance_schema_digests_size, or run ' +
+            `TRUNCATE TABLE ${digests}, wait for a day of calls, and check again`,
       grant: null,
     },
   )

@@ -150,6 +150,8 @@ async function statementsIn(
           ? []
           : [`those inside functions are not (pg_stat_statements.track is ${server.track})`]),
       ].join(', '),
+      // The server forgets the rarest: what happens every day is kept.
+      incomplete: null,
       grant: server.sees_all ? null : `GRANT pg_read_all_stats TO ${quoted(user)}`,
     },
   )

@@ -54,15 +54,23 @@ export const notAllowed = (grant: string): Finding =>
 export const switchedOff = (reason: string): Finding =>
   finding('statements', 'skipped', `not checked: ${reason}`)
 
+interface StatementsSearch {
+  locked: readonly string[]
+  about: string
+  incomplete: string | null
+  grant: string | null
+}
+
 /**
  * @param columns the column of balances, and where the table is a view, that of the table below
  * @param about what was checked: `since …`
+ * @param incomplete why the statistics lack statements; `null`: they are complete
  * @param grant lets this user see the statements of others; `null`: it sees them
  */
 export function statementsFinding(
   statements: readonly Statement[],
   columns: readonly BalanceColumnName[],
-  { locked, about, grant }: { locked: readonly string[]; about: string; grant: string | null },
+  { locked, about, incomplete, grant }: StatementsSearch,
 ): Finding {
   const open = statements.filter(({ text }) => !locked.includes(idOf(text)))
   const writes = new Map(
@@ -96,9 +104,16 @@ export function statementsFinding(
         'Where the code adds in the statement or locks the row, name the statement: --locked <id>',
       unclear.map(lineOf),
     )
-  return finding(
-    'statements',
-    'ok',
-    `none of ${countOf(statements.length, 'statement')} that name ${tables} sets a balance; ${about}`,
-  )
+  const result = `none of ${countOf(open.length, 'statement')} that name ${tables} sets a balance`
+  const excepted = statements.length - open.length
+  const unused = locked.filter(id => statements.every(({ text }) => idOf(text) !== id))
+  const details = [
+    about,
+    ...(excepted === 0 ? [] : [`${countOf(excepted, 'more statement')} excepted by --locked`]),
+    ...(unused.length === 0 ? [] : [`--locked names none of them: ${unused.join(', ')}`]),
+  ].join('; ')
+  // What is not recorded may set a balance.
+  return incomplete === null
+    ? finding('statements', 'ok', `${result}; ${details}`)
+    : finding('statements', 'unknown', `${result}, but ${incomplete}; ${details}`)
 }

@@ -39,7 +39,9 @@ const newer: [feature: string, since: string, pattern: RegExp][] = [
 /** Functions of every MySQL 5.7, and those of `used`. */
 const functions = new Set(
   `ABS BINARY CAST CHAR_LENGTH COALESCE CONCAT CONVERT COUNT GET_LOCK GREATEST IF JSON_TABLE JSON_VALUE LEFT LOCATE MIN
-  MOD RELEASE_LOCK REPLACE ROUND ROW_COUNT SUM TRIM UNHEX UTC_TIMESTAMP UUID_SHORT VERSION`.split(/\s+/),
+  MOD RELEASE_LOCK REPLACE ROUND ROW_COUNT SUM TIMESTAMPDIFF TRIM UNHEX UTC_TIMESTAMP UUID_SHORT VERSION`.split(
+    /\s+/,
+  ),
 )
 
 /** What may stand before a parenthesis too. */

@@ -4,11 +4,13 @@ import { type Statement, statementsFinding } from '../../../src/tools/check/stat
 
 const columns = [{ schema: 'pam', table: 'accounts', column: 'balance' }]
 const statement = (text: string, schemaDefault: string | null = 'pam'): Statement => ({
-  ...{ text, schemaDefault },
-  ...{ calls: 1, user: null },
+  text,
+  schemaDefault,
+  calls: 1,
+  user: null,
 })
 const findingOf = (text: string, { locked = [] as string[], schema = 'pam' } = {}) =>
-  statementsFinding([statement(text, schema)], columns, { locked, about: '', grant: null })
+  statementsFinding([statement(text, schema)], columns, { locked, about: '', incomplete: null, grant: null })
 
 describe('of a statement, the server has kept only the beginning', () => {
   const cut = 'UPDATE `accounts` SET `name` = ? , `street` = ? , `to ...'
@@ -59,8 +61,24 @@ test('it is unclear whether a statement sets the balance: unknown, unless it is 
 
 test('statements of others are not seen: unknown, with the GRANT; not where one is found already', () => {
   const grant = 'GRANT pg_read_all_stats TO "wallet"'
-  const settings = { locked: [], about: '', grant }
+  const settings = { locked: [], about: '', incomplete: null, grant }
   expect(statementsFinding([], columns, settings)).toMatchObject({ state: 'unknown', lines: [`${grant};`] })
   const found = statementsFinding([statement('UPDATE accounts SET balance = $1', null)], columns, settings)
   expect(found.state).toBe('problem')
+})
+
+test('given full statistics when no recorded statement sets the balance: unknown', () => {
+  const settings = { locked: [], about: '', incomplete: 'the statistics are full', grant: null }
+  const found = statementsFinding([], columns, settings)
+  expect(found).toMatchObject({ state: 'unknown', text: expect.stringContaining('the statistics are full') })
+})
+
+test('the statements that --locked excepts are counted apart, and ids of none are named', () => {
+  const text = 'UPDATE `accounts` SET `balance` = ? WHERE `id` = ?'
+  const id = findingOf(text).lines[0]?.slice(0, 8) ?? ''
+  const found = findingOf(text, { locked: [id, 'nonsense'] })
+  expect(found.state).toBe('ok')
+  expect(found.text).toContain('none of 0 statements')
+  expect(found.text).toContain('1 more statement excepted by --locked')
+  expect(found.text).toContain('--locked names none of them: nonsense')
 })

@@ -23,7 +23,7 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }))
 const lookups = join(parent, 'lookups.mjs')
 writeFileSync(
   lookups,
-  `export const lookups = { bet: async () => null, transaction: async () => [], player: async () => null,
+  `export const lookups = { bet: async () => null, transaction: async () => [], player: async () => null, owed: async () => [],
     transactions: async function* () {} }`,
 )
 const platform = join(parent, 'platform.csv')

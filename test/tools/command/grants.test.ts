@@ -58,7 +58,7 @@ test('quotes names, and takes a user of MySQL with its host', async () => {
 test.each([
   [[], 'Name one role'],
   [['one', 'two'], 'Name one role'],
-  [['wallet', '--for', 'everything'], '--for must be store, lookups, settlements, not "everything"'],
+  [['wallet', '--for', 'everything'], '--for must be store, lookups, settlements, relay, not "everything"'],
   [['wallet', '--id', 'account_no'], "--id needs --players: the players' table"],
   [['wallet', '--players', 'pam.accounts'], '--players needs its columns: --id, --currency and --balance'],
   [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],

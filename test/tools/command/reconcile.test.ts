@@ -26,6 +26,7 @@ export const lookups = {
   transaction: async id => records.filter(({ transactionId }) => transactionId === id),
   bet: async () => null,
   player: async () => null,
+  owed: async () => [],
 }`,
   )
   const { status, stdout, stderr } = spawnSync(

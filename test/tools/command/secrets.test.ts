@@ -59,7 +59,7 @@ it('an error that is thrown where nothing catches it', async () => {
   writeFileSync(
     config,
     `const error = Object.assign(new TypeError('Invalid URL'), { input: 'mysql://u:${secret}@h' })
-    export const lookups = { bet: () => new Promise(() => setTimeout(() => { throw error }, 1)), transaction() {}, player() {}, transactions() {} }`,
+    export const lookups = { bet: () => new Promise(() => setTimeout(() => { throw error }, 1)), transaction() {}, player() {}, owed() {}, transactions() {} }`,
   )
   const { code, error } = await runCommand(['bet', 'b-1', '--config', config])
   expect([code, error]).toEqual([2, 'Invalid URL\n'])
@@ -74,7 +74,7 @@ it.each([
   writeFileSync(
     config,
     `const fail = () => { throw new Error(${JSON.stringify(message)}) }
-    export const lookups = { bet: fail, transaction: fail, player: fail, transactions: fail }`,
+    export const lookups = { bet: fail, transaction: fail, player: fail, owed: fail, transactions: fail }`,
   )
   const { code, error } = await runCommand(['bet', 'b-1', '--config', config])
   expect(code).toBe(2)

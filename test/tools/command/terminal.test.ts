@@ -95,6 +95,7 @@ describe('records', () => {
         return playerId !== 'known' ? null :
           { playerId, player: { playerId, currency: ${JSON.stringify(all)}, balance: '1' }, transactions, bets: [bet], next: null }
       },
+      owed: async () => [],
       transactions: async function* () {},
     }`,
   )
@@ -112,7 +113,7 @@ describe('records', () => {
 describe("a platform's report", () => {
   const config = file(
     'none.mjs',
-    `export const lookups = { bet: async () => null, transaction: async () => [], player: async () => null,
+    `export const lookups = { bet: async () => null, transaction: async () => [], player: async () => null, owed: async () => [],
       transactions: async function* () {} }`,
   )
   const range = ['--from', '2026-11-22', '--to', '2026-11-23', '--config', config]
