@@ -41,7 +41,7 @@ export function rightsOf(path: string): Right[] {
  * @param run makes the ids unique
  */
 export async function useStore(
-  store: WalletStore & { ready(): Promise<void>; ping(): Promise<void> },
+  store: WalletStore & { ready(): Promise<void>; ping(): Promise<unknown> },
   run: string,
 ) {
   await store.ready()

@@ -52,6 +52,12 @@ export interface DatabaseStoreOptions {
    * @default false
    */
   allowNotDurable?: boolean
+  /**
+   * `'synchronous'`: decisions are unavailable (503) while the server does not prove that a commit reaches
+   * another server before its answer (docs/operations.md#durability).
+   * @default none
+   */
+  requireDurability?: 'synchronous'
 }
 
 export const databaseStoreOptionNames = [
@@ -62,11 +68,13 @@ export const databaseStoreOptionNames = [
   'queueMax',
   'connectionsMax',
   'allowNotDurable',
+  'requireDurability',
 ]
 
 export interface DatabaseStoreSettings {
   withinTransaction: WithinTransaction | undefined
   allowNotDurable: boolean
+  requireDurability: boolean
   timeoutMs: number
   lockTimeoutMs: number
   queue: QueueSettings
@@ -77,13 +85,19 @@ export function databaseStoreSettings(
   check: OptionChecks,
   options: DatabaseStoreOptions,
 ): DatabaseStoreSettings {
-  const { withinTransaction } = options
+  const { withinTransaction, requireDurability } = options
   if (withinTransaction !== undefined && typeof withinTransaction !== 'function')
     check.invalid('withinTransaction must be a function')
+  if (requireDurability !== undefined && requireDurability !== 'synchronous')
+    check.invalid("requireDurability must be 'synchronous'")
+  const allowNotDurable = check.boolean('allowNotDurable', options.allowNotDurable ?? false)
+  if (allowNotDurable && requireDurability !== undefined)
+    check.invalid('requireDurability and allowNotDurable exclude each other')
   const timeoutMs = check.whole('timeoutMs', options.timeoutMs ?? 10_000, 1, 3_600_000)
   return {
     withinTransaction,
-    allowNotDurable: check.boolean('allowNotDurable', options.allowNotDurable ?? false),
+    allowNotDurable,
+    requireDurability: requireDurability !== undefined,
     timeoutMs,
     lockTimeoutMs: check.whole('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
     queue: {

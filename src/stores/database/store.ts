@@ -3,6 +3,7 @@ import type { QueueStats } from '../../batches/index.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
+import { type Durability, DurabilityGauge } from './durability.js'
 import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
 import { notRepresentable } from './refusals.js'
@@ -19,18 +20,21 @@ export interface DatabaseStore extends WalletStore {
    */
   ready(): Promise<void>
   /**
-   * For health checks: asks the database now whether it can be reached and written to, in one small statement
-   * and within `timeoutMs`. It does not check what `ready` checks.
+   * For health checks: asks the database now whether it can be reached and written to, within `timeoutMs`, and
+   * reads the durability. It does not check what `ready` checks.
    *
-   * @throws `UNAVAILABLE`: not reachable, a standby, or read-only; the message says why
+   * @throws `UNAVAILABLE`: not reachable, a standby, read-only, or less durable than `requireDurability`; the
+   *   message says why
    */
-  ping(): Promise<void>
+  ping(): Promise<Durability>
   /**
    * Metrics: requests that are queued or in flight, or were shed. `confirmedLoads`: refusals and replays that
    * wait for the proof that the server is the primary. `lockWaits`: commits that wait for the row lock of a
-   * player.
+   * player. `durability`: as `ready` or `ping` has read it last; `null` before.
    */
-  readonly stats: Record<'loads' | 'confirmedLoads' | 'commits' | 'lockWaits', QueueStats>
+  readonly stats: Record<'loads' | 'confirmedLoads' | 'commits' | 'lockWaits', QueueStats> & {
+    readonly durability: Durability | null
+  }
 }
 
 /** The results of the check of the database. */
@@ -44,19 +48,29 @@ export interface DatabaseParts
   extends Omit<CommitSettings, 'columns' | 'execute'>,
     Omit<LoadSettings, 'kind' | 'columns' | 'read'> {
   check(): Promise<Found>
-  ping(): Promise<void>
+  /** @throws `UNAVAILABLE` */
+  ping(): Promise<Durability>
+  requireDurability: boolean
   read: LoadSettings['read']
   readConfirmed: LoadSettings['read']
-  execute(
-    entries: Parameters<CommitSettings['execute']>[0],
-    found: Found,
-  ): ReturnType<CommitSettings['execute']>
+  execute(entries: Executed, found: Found): ReturnType<CommitSettings['execute']>
 }
 
+type Executed = Parameters<CommitSettings['execute']>[0]
+
 export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
-  const database = new StartCheck(parts.check)
+  const { queue, read, classify, errors } = parts
+  const gauge = new DurabilityGauge({
+    ask: parts.ping,
+    isRequired: parts.requireDurability,
+    makeError: errors.make,
+  })
+  const database = new StartCheck(async () => {
+    const found = await parts.check()
+    await gauge.read()
+    return found
+  })
   const columns = () => database.found.columns
-  const { queue, read, readConfirmed, classify, errors } = parts
   const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors })
   const confirmedLoads = createLoads({
     kind: 'load-confirmed',
@@ -64,12 +78,12 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     columns,
     classify,
     errors,
-    read: readConfirmed,
+    read: gauge.guarded(parts.readConfirmed, false),
   })
   const commits = new Commits({
     ...parts,
     columns,
-    execute: entries => parts.execute(entries, database.found),
+    execute: gauge.guarded((entries: Executed) => parts.execute(entries, database.found), true),
   })
   const load = async (batches: typeof loads, keys: WalletKeys) => {
     if (!database.isChecked) await database.check()
@@ -83,7 +97,12 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
       await database.check()
     },
 
-    ping: parts.ping,
+    async ping() {
+      const durability = await gauge.read()
+      gauge.mustHold()
+      return durability
+    },
+
     load: keys => load(loads, keys),
     loadConfirmed: keys => load(confirmedLoads, keys),
 
@@ -104,6 +123,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
         confirmedLoads: confirmedLoads.stats,
         commits: commits.stats,
         lockWaits: commits.lockWaitStats,
+        durability: gauge.last,
       }
     },
   }

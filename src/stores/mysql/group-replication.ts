@@ -15,15 +15,33 @@ const membersQuery = `SELECT MEMBER_ID = @@server_uuid, MEMBER_STATE, MEMBER_ROL
  * @throws {StoreError} `INSUFFICIENT_PRIVILEGE`
  */
 export async function groupProblem(database: Session): Promise<string | null> {
-  const members = await database.rows(membersQuery).catch((error: unknown) => {
+  const members = await membersOf(database)
+  const { state = 'OFFLINE', role, isSinglePrimary } = members.find(({ isOwn }) => isOwn) ?? {}
+  if (state !== 'ONLINE') return `this node is not a member of its group: ${state}`
+  const unreachable = members.filter(other => other.state === 'UNREACHABLE').length
+  if (unreachable * 2 >= members.length) return 'this node does not reach a majority of its group'
+  if (!isSinglePrimary) return multiPrimary
+  return role === 'PRIMARY' ? null : 'this node is not the primary of its group'
+}
+
+interface Member {
+  isOwn: boolean
+  state: string
+  role: string
+  isSinglePrimary: boolean
+}
+
+/** As this node sees them. @throws {StoreError} `INSUFFICIENT_PRIVILEGE` */
+export async function membersOf(database: Session): Promise<Member[]> {
+  const rows = await database.rows(membersQuery).catch((error: unknown) => {
     throw hasNumber(error, ...privilegeNumbers) ? missingPrivilege(error) : error
   })
-  const [, state = 'OFFLINE', role, isSinglePrimary] = members.find(([isOwn]) => Number(isOwn) === 1) ?? []
-  if (state !== 'ONLINE') return `this node is not a member of its group: ${state}`
-  const unreachable = members.filter(([, other]) => other === 'UNREACHABLE').length
-  if (unreachable * 2 >= members.length) return 'this node does not reach a majority of its group'
-  if (Number(isSinglePrimary) !== 1) return multiPrimary
-  return role === 'PRIMARY' ? null : 'this node is not the primary of its group'
+  return rows.map(([isOwn, state, role, isSinglePrimary]) => ({
+    isOwn: Number(isOwn) === 1,
+    state: String(state),
+    role: String(role),
+    isSinglePrimary: Number(isSinglePrimary) === 1,
+  }))
 }
 
 /** A refusal or a replay could be answered from what a node has not applied yet. */

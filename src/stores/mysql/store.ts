@@ -13,6 +13,7 @@ import { checkServers } from './check.js'
 import { connectionsFrom } from './client.js'
 import { createCommitter } from './commits.js'
 import type { MysqlClient } from './driver.js'
+import { readDurability } from './durability.js'
 import { check, classify, describeError, errors } from './errors.js'
 import { createReaders } from './loads.js'
 import { refusalByRule } from './refusals.js'
@@ -34,10 +35,8 @@ export interface MysqlStore extends DatabaseStore {}
  */
 export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): MysqlStore {
   const tables = tablesOf(options, databaseStoreOptionNames)
-  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, queue } = databaseStoreSettings(
-    check,
-    options,
-  )
+  const settings = databaseStoreSettings(check, options)
+  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, requireDurability, queue } = settings
   if (queue.batchMax > batchMaxMost)
     check.invalid(`batchMax must be a whole number from 1 to ${batchMaxMost}`)
   const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs })
@@ -55,13 +54,17 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     check: checkStart,
     async ping() {
       try {
-        await connections.onAny(checkWritable)
+        return await connections.onAny(async database => {
+          await checkWritable(database)
+          return await readDurability(database)
+        })
       } catch (error) {
         const cause = error instanceof QueryFailed ? error.cause : error
         if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
         throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
       }
     },
+    requireDurability,
     ...createReaders(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
     refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),

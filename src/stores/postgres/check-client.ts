@@ -1,9 +1,11 @@
 /** The check of the client and its session: rows, read-only servers, warnings, database transactions. */
 
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
+import type { Durability } from '../database/durability.js'
 import { StoreError } from '../database/errors.js'
 import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
+import { type DurabilityRow, durabilityColumns, durabilityOf } from './durability.js'
 import { hasCode, storeError } from './errors.js'
 
 /**
@@ -41,10 +43,11 @@ export async function checkClient(connections: Connections, transactions: boolea
  *
  * @throws {StoreError} `UNAVAILABLE`; the message says why
  */
-export async function ping(connections: Connections): Promise<void> {
+export async function ping(connections: Connections): Promise<Durability> {
   try {
-    const { readOnly } = await sessionOf(connections)
+    const { readOnly, durability } = await sessionOf(connections)
     if (readOnly) throw storeError('UNAVAILABLE', 'Database transactions are read-only')
+    return durability
   } catch (error) {
     if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error
     const cause = error instanceof QueryFailed ? error.cause : error
@@ -58,6 +61,7 @@ interface Session {
   readOnly: boolean
   clientMinMessages: string
   clientEncoding: unknown
+  durability: Durability
 }
 
 /** @throws {StoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
@@ -71,9 +75,10 @@ async function sessionOf(connections: Connections): Promise<Session> {
       ' A'::text AS a_text,
       '1.50'::text AS an_amount,
       NULL::text AS a_null,
-      1 AS an_index`,
+      1 AS an_index,
+      ${durabilityColumns}`,
     [],
-  )) as {
+  )) as (Partial<DurabilityRow> & {
     in_recovery?: unknown
     read_only?: unknown
     client_min_messages?: unknown
@@ -82,7 +87,7 @@ async function sessionOf(connections: Connections): Promise<Session> {
     an_amount?: unknown
     a_null?: unknown
     an_index?: unknown
-  }[]
+  })[]
   const isUnchanged =
     row?.a_text === ' A' &&
     row.an_amount === '1.50' &&
@@ -101,6 +106,7 @@ async function sessionOf(connections: Connections): Promise<Session> {
     readOnly: row.read_only === 'on',
     clientMinMessages: row.client_min_messages,
     clientEncoding: row.client_encoding,
+    durability: durabilityOf(row as DurabilityRow),
   }
 }
 

@@ -1,5 +1,6 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
 export type { QueueStats } from '../../batches/index.js'
+export type { Durability, DurabilityLevel } from '../database/durability.js'
 export { StoreError, type StoreErrorCode } from '../database/errors.js'
 export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportReport } from '../database/import.js'

@@ -34,7 +34,7 @@ export function createPostgresStore(
 ): PostgresStore {
   const tables = tablesOf(options, databaseStoreOptionNames)
   const settings = databaseStoreSettings(check, options)
-  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, queue } = settings
+  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, requireDurability, queue } = settings
   const transactions = withinTransaction !== undefined
   const durable = !allowNotDurable
   const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
@@ -62,6 +62,7 @@ export function createPostgresStore(
     classify: error => classify(error, tables.schemaName),
     check: checkStart,
     ping: () => ping(connections),
+    requireDurability,
     read: createReader(loading),
     readConfirmed: createConfirmedReader(loading, durable),
     execute: createCommitter({

@@ -1,0 +1,67 @@
+/** What PostgreSQL reports of its standbys, and whether a COMMIT waits for one. */
+import type { Durability } from '../database/durability.js'
+
+export interface DurabilityRow {
+  fsync: string
+  synchronous_commit: string
+  standby_names: string
+  standbys: 'synchronous' | 'hidden' | 'asynchronous' | 'none'
+  role_name: string
+}
+
+/**
+ * For the list of a SELECT. The functions are those below the views `pg_stat_replication` and
+ * `pg_replication_slots`, whose SELECT may be revoked.
+ *
+ * A role without `pg_read_all_stats` sees that a standby is connected, and nothing of its state. A base backup
+ * is no standby, nor is the consumer of a logical slot: where it may confirm commits, nothing is proven.
+ */
+export const durabilityColumns = `
+      current_setting('fsync') AS fsync,
+      current_setting('synchronous_commit') AS synchronous_commit,
+      current_setting('synchronous_standby_names') AS standby_names,
+      quote_ident(current_user) AS role_name,
+      (
+        SELECT CASE
+          WHEN bool_or(confirms AND NOT is_logical) AND NOT bool_or(confirms AND is_logical) THEN 'synchronous'
+          WHEN bool_or(is_hidden AND NOT is_logical) THEN 'hidden'
+          WHEN bool_or(NOT is_logical) THEN 'asynchronous'
+          ELSE 'none'
+        END
+        FROM (
+          SELECT
+            sender.state IS NULL AS is_hidden,
+            coalesce(sender.state = 'streaming' AND sender.sync_state IN ('sync', 'quorum'), false) AS confirms,
+            EXISTS (
+              SELECT FROM pg_catalog.pg_get_replication_slots() slot
+              WHERE slot.active_pid = sender.pid AND slot.slot_type = 'logical'
+            ) AS is_logical
+          FROM pg_catalog.pg_stat_get_wal_senders() sender
+          WHERE sender.state IS NULL OR sender.state IN ('catchup', 'streaming')
+        ) sender
+      ) AS standbys`
+
+/**
+ * It is `synchronous` only if a standby for which COMMIT waits is streaming now. `remote_write` counts: a
+ * commit is lost only if both machines fail at once.
+ */
+export function durabilityOf(row: DurabilityRow): Durability {
+  const level = row.standbys === 'none' ? 'alone' : 'asynchronous'
+  const names = `synchronous_standby_names is ${row.standby_names || 'empty'}`
+  if (row.standby_names === '')
+    return { level, reason: level === 'alone' ? `${names}, and no standby is connected` : names }
+  if (row.fsync === 'off') return { level, reason: 'fsync is off' }
+  if (row.synchronous_commit === 'off' || row.synchronous_commit === 'local')
+    return { level, reason: `synchronous_commit is ${row.synchronous_commit}` }
+  if (row.standbys === 'hidden')
+    return {
+      level,
+      reason: `${names}, and this role cannot see whether such a standby is streaming: GRANT pg_read_all_stats TO ${row.role_name}`,
+    }
+  if (row.standbys !== 'synchronous')
+    return { level, reason: `${names}, and no such standby is streaming: commits wait` }
+  return {
+    level: 'synchronous',
+    reason: `${names}, such a standby is streaming, and synchronous_commit is ${row.synchronous_commit}`,
+  }
+}
