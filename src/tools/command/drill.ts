@@ -20,7 +20,7 @@ import {
 import { databaseUrlsInEnvironment } from './database-url.js'
 import { openDurability } from './durability.js'
 import { drillHelp } from './help.js'
-import { checkWritable, forTerminal, interruptSignal, writeReport } from './output.js'
+import { checkWritable, forTerminal, stopSignal, writeReport } from './output.js'
 import { playersOf, settleOrNotOf } from './simulate.js'
 
 const drillArguments = {
@@ -55,7 +55,7 @@ export async function runDrill(words: string[]): Promise<number> {
   const urls = values['database-url'] ?? databaseUrlsInEnvironment().split(/\s+/)
   const database = openDurability(urls.filter(url => url !== ''))
   let due: readonly Fault[] = []
-  const signal = interruptSignal('what is broken is repaired first', () => {
+  const signal = stopSignal('what is broken is repaired first', () => {
     for (const { name, repair } of due) console.error(`Not repaired, ${name}: ${repair}`)
   })
   try {
@@ -80,7 +80,15 @@ export async function runDrill(words: string[]): Promise<number> {
 }
 
 /** What the drill did not find out is 2; what it found is 1. */
-function exitCodeOf({ passed, stopped, lost, repeated, costsAfter, faults, simulation }: DrillReport): number {
+function exitCodeOf({
+  passed,
+  stopped,
+  lost,
+  repeated,
+  costsAfter,
+  faults,
+  simulation,
+}: DrillReport): number {
   if (passed) return 0
   const isSilent = faults.some(({ answeredAgain }) => answeredAgain === 'never')
   const isWrong = lost.length + repeated.length + costsAfter.length + simulation.differencesCount > 0

@@ -23,6 +23,7 @@ export interface DrillOptions
       | 'concurrency'
       | 'seed'
       | 'signal'
+      | 'clock'
     >,
     Pick<
       FaultRunSettings,
@@ -121,7 +122,9 @@ function reportOf({ run, log, simulation, retries, durability, settings }: Resul
   const costsAfter = costsOf(accounts)
   const faults = withLosses(run, retries)
   const isWrong = retries.lost.length + retries.repeated.length + retries.notRetried + costsAfter.length > 0
-  const isWhole = faults.every(({ answeredAgain, problems }) => answeredAgain !== 'never' && problems.length === 0)
+  const isWhole = faults.every(
+    ({ answeredAgain, problems }) => answeredAgain !== 'never' && problems.length === 0,
+  )
   return {
     formatVersion: 1,
     ...{ target, startedAt, runId, seed },

@@ -93,7 +93,9 @@ export class FaultRun {
     const { silentMs, until } = log.silence()
     report.silentMs = silentMs
     this.ends.push(until)
-    onEvent(`${fault.name}: answered again ${report.answeredAgain}, silent for ${Math.round(report.silentMs)} ms`)
+    onEvent(
+      `${fault.name}: answered again ${report.answeredAgain}, silent for ${Math.round(report.silentMs)} ms`,
+    )
     if (waited === 'answered') return null
     return waited === 'silent'
       ? `the wallet was silent for ${giveUpAfterMs} ms after the fault ${fault.name}`

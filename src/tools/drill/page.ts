@@ -40,7 +40,11 @@ ${foot}`
 function faultRow(fault: FaultReport): Markup {
   const [name = '', ...cells] = faultCells(fault)
   const tone = (column: number) =>
-    column === 0 && fault.lost > 0 ? 'fail' : column === 2 && fault.answeredAgain === 'never' ? 'fail' : 'none'
+    column === 0 && fault.lost > 0
+      ? 'fail'
+      : column === 2 && fault.answeredAgain === 'never'
+        ? 'fail'
+        : 'none'
   return html`<tr><th scope="row">${name}</th>${cells.map((cell, column) => html`<td class="${tone(column)}" data-name="${faultColumns[column + 1] ?? ''}">${cell}</td>`)}</tr>
 `
 }

@@ -92,12 +92,15 @@ class PlayerRetries {
       if (reading.kind === 'success' && reading.balance !== null) this.#probe = transaction
       return { kind: 'replayed' }
     }
+    // It is known, and the retry has changed the balance all the same.
+    if (isSame && reading.kind === 'success' && reading.reference !== null) return { kind: 'repeated', reading }
     // What was lost is recorded now, and the next retry is a replay. Otherwise nothing is ever recorded.
     const next = await this.#send(transaction)
     if (next === null) return null
     const isRecorded = !next.changed && isSameAnswer(reading, next.reading)
     // The platform believes that nothing was debited.
-    if (!first.ok && reading.kind === 'success') setRange(transaction, -transaction.amount, -transaction.amount)
+    if (!first.ok && reading.kind === 'success')
+      setRange(transaction, -transaction.amount, -transaction.amount)
     return { kind: isRecorded ? 'lost' : 'repeated', reading }
   }
 

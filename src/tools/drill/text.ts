@@ -32,13 +32,17 @@ export function verdictOf(report: DrillReport): string {
   const never = faults.find(({ answeredAgain }) => answeredAgain === 'never')
   const problems = [
     lost.length > 0 ? `${countText(lost.length, 'answered call')} ${were(lost)} lost` : '',
-    repeated.length > 0 ? `${countText(repeated.length, 'call')} ${were(repeated)} decided anew by each retry` : '',
+    repeated.length > 0
+      ? `${countText(repeated.length, 'call')} ${were(repeated)} decided anew by each retry`
+      : '',
     never === undefined ? '' : `after "${never.name}" the wallet did not answer again`,
     notRetried > 0 ? `${countText(notRetried, 'answered call')} could not be sent again` : '',
     costsAfter.length > 0 ? 'balances are wrong even after the retries' : '',
     faults.some(fault => fault.problems.length > 0) ? 'a command failed' : '',
     stopped ?? '',
-    simulation.passed || lost.length > 0 ? '' : `${countText(simulation.differencesCount, 'answer')} under load differed`,
+    simulation.passed || lost.length > 0
+      ? ''
+      : `${countText(simulation.differencesCount, 'answer')} under load differed`,
   ].filter(Boolean)
   return `FAILED: ${problems.join('; ')}.`
 }
@@ -76,7 +80,14 @@ const blameText = ({ level, reason }: Durability): string =>
     ? `The settings of the database could not be read: ${reason}.`
     : `The database is ${level}: ${reason}. ${consequences[level]}`
 
-export const faultColumns = ['Fault', 'Lost', 'Silent for', 'Answered again', 'Database before', 'Database after']
+export const faultColumns = [
+  'Fault',
+  'Lost',
+  'Silent for',
+  'Answered again',
+  'Database before',
+  'Database after',
+]
 
 export function faultCells({ name, lost, silentMs, answeredAgain, before, after }: FaultReport): string[] {
   return [
@@ -105,7 +116,8 @@ function replayLines(title: string, calls: readonly WrongReplay[]): string[] {
 }
 
 export function callText(call: WrongReplay): string {
-  const { operation, transactionId, betId, playerId, amount, currency, answeredAt, answer, retryAnswer } = call
+  const { operation, transactionId, betId, playerId, amount, currency, answeredAt, answer, retryAnswer } =
+    call
   return (
     `${answeredAt} ${operation} ${transactionId} of ${betId}, player ${playerId}, ${amount} ${currency}: ` +
     `answered ${answer}, and its retry ${retryAnswer}`
