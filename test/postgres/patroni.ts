@@ -53,6 +53,8 @@ export interface PatroniCluster {
   startEtcd(): void
   /** Asks Patroni to make the synchronous standby the leader. */
   switchOver(): Promise<void>
+  /** Changes settings of the whole cluster, as `patronictl edit-config` does: `{ synchronous_mode: false }`. */
+  configure(settings: Readonly<Record<string, unknown>>): Promise<void>
   /** Resolves when three members run on one timeline, one of them the leader and one synchronous. */
   healthy(): Promise<void>
   stop(): Promise<void>
@@ -213,6 +215,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
       const exited = once(etcd, 'exit')
       etcd.kill('SIGKILL')
       await exited
+    },
+
+    async configure(settings) {
+      const node = await leader()
+      if (node === null) throw new Error('no leader')
+      const response = await api(node, '/config', { method: 'PATCH', body: JSON.stringify(settings) })
+      if (!response.ok) throw new Error(`config: ${response.status} ${await response.text()}`)
     },
 
     async switchOver() {

@@ -5,7 +5,7 @@ export interface DurabilityRow {
   fsync: string
   synchronous_commit: string
   standby_names: string
-  standbys: 'synchronous' | 'hidden' | 'asynchronous' | 'none'
+  standbys: 'synchronous' | 'consumer' | 'hidden' | 'asynchronous' | 'none'
   role_name: string
 }
 
@@ -23,7 +23,8 @@ export const durabilityColumns = `
       quote_ident(current_user) AS role_name,
       (
         SELECT CASE
-          WHEN bool_or(confirms AND NOT is_logical) AND NOT bool_or(confirms AND is_logical) THEN 'synchronous'
+          WHEN bool_or(confirms AND is_logical) THEN 'consumer'
+          WHEN bool_or(confirms) THEN 'synchronous'
           WHEN bool_or(is_hidden AND NOT is_logical) THEN 'hidden'
           WHEN bool_or(NOT is_logical) THEN 'asynchronous'
           ELSE 'none'
@@ -58,6 +59,8 @@ export function durabilityOf(row: DurabilityRow): Durability {
       level,
       reason: `${names}, and this role cannot see whether such a standby is streaming: GRANT pg_read_all_stats TO ${row.role_name}`,
     }
+  if (row.standbys === 'consumer')
+    return { level, reason: `${names}, and the consumer of a logical slot can confirm commits` }
   if (row.standbys !== 'synchronous')
     return { level, reason: `${names}, and no such standby is streaming: commits wait` }
   return {
