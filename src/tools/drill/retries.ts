@@ -93,7 +93,8 @@ class PlayerRetries {
       return { kind: 'replayed' }
     }
     // It is known, and the retry has changed the balance all the same.
-    if (isSame && reading.kind === 'success' && reading.reference !== null) return { kind: 'repeated', reading }
+    if (isSame && reading.kind === 'success' && reading.reference !== null)
+      return { kind: 'repeated', reading }
     // What was lost is recorded now, and the next retry is a replay. Otherwise nothing is ever recorded.
     const next = await this.#send(transaction)
     if (next === null) return null
