@@ -1,8 +1,11 @@
+/** The durability of the operator's database, as the stores of the wallet read it. */
 /** The durability of the operator's database, as a store of the wallet reads it. */
-import { createMysqlStore } from '../../stores/mysql/store.js'
-import { createPostgresStore } from '../../stores/postgres/store.js'
+import { connectionsFrom as mysqlConnections } from '../../stores/mysql/client.js'
+import { readDurability } from '../../stores/mysql/durability.js'
+import { ping } from '../../stores/postgres/check-client.js'
+import { connectionsFrom as postgresConnections } from '../../stores/postgres/client.js'
 import type { Durability } from '../drill/report.js'
-import { openDatabase } from './database.js'
+import { openDatabase, type PostgresPool } from './database.js'
 import { engineOf, withoutPassword } from './database-url.js'
 import { wordsOf } from './output.js'
 
@@ -22,20 +25,17 @@ export function openDurability(urls: readonly string[]) {
   for (const url of urls) engineOf(url)
   const databases = urls.map(url => openDatabase(url))
   const mysql = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
-  const postgres = databases.flatMap(database => (database.engine === 'postgres' ? [database.pool] : []))
-  const stores = [
-    ...(mysql.length === 0 ? [] : [createMysqlStore(mysql, { timeoutMs })]),
-    ...postgres.map(pool =>
-      createPostgresStore(pool as Parameters<typeof createPostgresStore>[0], { timeoutMs }),
-    ),
+  const readers = [
+    ...(mysql.length === 0 ? [] : [mysqlReader(mysql)]),
+    ...databases.flatMap(database => (database.engine === 'postgres' ? [postgresReader(database.pool)] : [])),
   ]
   return {
     /** Of the first server that can be written to. Never rejects. */
     async read(): Promise<Durability> {
       let reason = ''
-      for (const store of stores) {
+      for (const read of readers) {
         try {
-          return await store.ping()
+          return await read()
         } catch (error) {
           reason = urls.reduce((text, url) => withoutPassword(text, url), wordsOf(error))
         }
@@ -46,4 +46,17 @@ export function openDurability(urls: readonly string[]) {
       await Promise.all(databases.map(database => database.close()))
     },
   }
+}
+
+function postgresReader(pool: PostgresPool): () => Promise<Durability> {
+  const client = pool as Parameters<typeof postgresConnections>[0]
+  const connections = postgresConnections(client, { timeoutMs, transactions: false, durable: false })
+  return () => ping(connections)
+}
+
+function mysqlReader(pools: Parameters<typeof mysqlConnections>[0][]): () => Promise<Durability> {
+  // Each node has its share of the time.
+  const limits = { timeoutMs: timeoutMs * pools.length, lockTimeoutMs: timeoutMs }
+  const connections = mysqlConnections(pools as Parameters<typeof mysqlConnections>[0], limits)
+  return () => connections.onAny(readDurability)
 }

@@ -59,13 +59,16 @@ const consequences: Record<NonNullable<Durability['level']>, string> = {
 
 /** Which setting is to blame, or would be the next time. */
 export function blameOf({ faults, lost, durability }: DrillReport): string[] {
-  const read = faults.map(({ before }) => before).filter(before => before !== null)
   const lossy = faults.flatMap(fault => (fault.lost > 0 && fault.before !== null ? [fault.before] : []))
   if (lost.length > 0 && lossy.length === 0)
     return ['Give --database-url, and the drill names the setting of the database that is to blame.']
   if (lost.length > 0) return distinct(lossy).map(blameText)
-  const weak = distinct([...read, ...faults.map(({ after }) => after), durability].filter(isWeak))
-  return weak.map(each => `Nothing was lost this time. ${blameText(each)}`)
+  const always = distinct([...faults.map(({ before }) => before), durability].filter(isWeak))
+  if (always.length > 0)
+    return ['Nothing was lost this time, and may be the next time.', ...always.map(blameText)]
+  const fallback = faults.find(({ after }) => isWeak(after))
+  if (fallback?.after == null) return []
+  return [`After "${fallback.name}", until its repair: ${blameText(fallback.after)}`]
 }
 
 const isWeak = (durability: Durability | null): durability is Durability =>
