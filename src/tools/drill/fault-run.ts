@@ -1,4 +1,5 @@
 /** Injects the faults under load, one after the other, and repairs what they have broken. */
+import { durationText } from '../html/figures.js'
 import type { AnswerLog, Waited } from './answer-log.js'
 import type { Durability, Fault, FaultReport } from './report.js'
 
@@ -93,12 +94,12 @@ export class FaultRun {
     const { silentMs, until } = log.silence()
     report.silentMs = silentMs
     this.ends.push(until)
-    onEvent(
-      `${fault.name}: answered again ${report.answeredAgain}, silent for ${Math.round(report.silentMs)} ms`,
-    )
+    const { answeredAgain } = report
+    const how = answeredAgain === 'never' ? 'not answered again' : `answered again ${answeredAgain}`
+    onEvent(`${fault.name}: ${how}, silent for ${durationText(silentMs)}`)
     if (waited === 'answered') return null
     return waited === 'silent'
-      ? `the wallet was silent for ${giveUpAfterMs} ms after the fault ${fault.name}`
+      ? `the wallet was silent for ${durationText(giveUpAfterMs)} after the fault ${fault.name}`
       : `stopped during the fault ${fault.name}`
   }
 

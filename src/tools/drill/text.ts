@@ -1,6 +1,6 @@
 /** A drill as text for a terminal: one page. */
 import { countText, durationText, numberText } from '../html/figures.js'
-import { costText } from '../simulator/progress.js'
+import { sumsText } from '../simulator/progress.js'
 import type { DrillReport, Durability, FaultReport, WrongReplay } from './report.js'
 
 /** More of them are in the report as data. */
@@ -131,20 +131,25 @@ export function callText(call: WrongReplay): string {
 export function factsOf(report: DrillReport): [string, string][] {
   const { answered, lost, repeated, notRetried, costsBefore, costsAfter, simulation, durability } = report
   const replayed = answered - lost.length - repeated.length - notRetried
-  const books = (costs: DrillReport['costsBefore']) => costs.map(costText).join(' ') || 'right, to the cent'
+  const differences = new Map<string, number>()
+  for (const { kind, count } of simulation.groups) differences.set(kind, (differences.get(kind) ?? 0) + count)
   return [
     ['Answered calls', `${numberText(answered)}, of which ${numberText(replayed)} were replayed at the end`],
-    ['Balances before', books(costsBefore)],
-    ['Balances after', books(costsAfter)],
+    ['Balances before the retries', costsText(costsBefore)],
+    ['Balances after the retries', costsText(costsAfter)],
     ['Database at the end', durability === null ? '–' : `${levelText(durability)}: ${durability.reason}`],
     ['Load', `${countText(simulation.counts.bets, 'bet')}, ${countText(simulation.requests, 'call')}`],
     [
       'Differences in it',
-      simulation.groups.map(({ kind, count }) => `${numberText(count)} × ${kind}`).join(', ') || 'none',
+      [...differences].map(([kind, count]) => `${numberText(count)} × ${kind}`).join(', ') || 'none',
     ],
     ['Ids begin with', `${report.runId}, seed ${report.seed}`],
   ]
 }
+
+const costsText = (costs: DrillReport['costsBefore']): string =>
+  costs.map(cost => `wrong of ${countText(cost.players, 'player')}: ${sumsText([cost])}`).join('; ') ||
+  'right, to the cent'
 
 /** Columns of the width of their longest cell. */
 function tableOf(rows: readonly (readonly string[])[]): string[] {
