@@ -4,7 +4,10 @@ import { optionChecks } from '../option-checks.js'
 import { withTimeout } from '../timeout.js'
 
 export interface HealthOptions {
-  /** Rejects if no calls should be sent to this process: `() => store.ping()`. */
+  /**
+   * Rejects if no calls should be sent to this process: `() => store.ping()`. A durability that it resolves
+   * to is part of the answer of `ready`.
+   */
   check(): Promise<unknown>
   /**
    * For how long `ready` waits for `check`, in milliseconds; then the process is not ready.
@@ -24,7 +27,7 @@ export interface HealthAnswer {
   /** 200, or 503: not ready. */
   status: number
   headers: Record<string, string>
-  /** One word, or why the process is not ready: for your own people, as it may name hosts. */
+  /** Why the process is not ready, or how durable commits are: for your own people, as it may name hosts. */
   body: string
 }
 
@@ -64,17 +67,13 @@ export function createHealth(options: HealthOptions): Health {
   const { metrics } = options
   check.func('metrics.metrics', metrics?.metrics ?? metrics)
   let isDraining = false
-  let checking: Promise<string> | null = null
+  let checking: Promise<HealthAnswer> | null = null
 
-  /** Why no calls should be sent; empty if they should. */
-  function problem(): Promise<string> {
-    const late = () => `the check took more than ${timeoutMs / 1_000} s`
-    const checked = async () => {
-      await options.check()
-      return ''
-    }
-    checking ??= withTimeout(checked(), timeoutMs, late)
-      .catch((error: unknown) => (error as Error | null)?.message || 'not ready')
+  function checked(): Promise<HealthAnswer> {
+    const late = () => answer(503, `the check took more than ${timeoutMs / 1_000} s`)
+    const check = async () => answer(200, `ready${detailOf(await options.check())}`)
+    checking ??= withTimeout(check(), timeoutMs, late)
+      .catch((error: unknown) => answer(503, (error as Error | null)?.message || 'not ready'))
       .finally(() => {
         checking = null
       })
@@ -84,10 +83,11 @@ export function createHealth(options: HealthOptions): Health {
   const health: Health = {
     live: () => answer(200, 'alive'),
     async ready() {
-      const found = isDraining ? 'stopping' : await problem()
+      const stopping = answer(503, 'stopping')
+      if (isDraining) return stopping
+      const found = await checked()
       // It may have begun while the check ran.
-      if (isDraining) return answer(503, 'stopping')
-      return found === '' ? answer(200, 'ready') : answer(503, found)
+      return isDraining ? stopping : found
     },
     drain() {
       isDraining = true
@@ -100,6 +100,12 @@ export function createHealth(options: HealthOptions): Health {
     },
   }
   return health
+}
+
+/** Of what `store.ping()` resolves to. */
+function detailOf(checked: unknown): string {
+  const { level, reason } = Object(checked) as Partial<Record<'level' | 'reason', unknown>>
+  return typeof level === 'string' && typeof reason === 'string' ? `; durability: ${level}: ${reason}` : ''
 }
 
 async function answerOf(

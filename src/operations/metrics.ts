@@ -56,6 +56,7 @@ const rejections: readonly HttpRejection[] = [
   ...(['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'AUTHENTICATION_FAILED'] as const),
   ...(['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'INVALID_BODY'] as const),
 ]
+const levels = ['alone', 'asynchronous', 'synchronous']
 const seconds = (durationMs: number) => durationMs / 1_000
 
 /** The queues among the statistics of a store, by name. */
@@ -149,5 +150,14 @@ export const metrics: readonly Metric[] = [
     help: 'Requests that were shed: answered 503 without a try',
     from: 'stats',
     read: stats => queuesOf(stats).map(([queue, { shed }]) => [{ queue }, shed]),
+  },
+  {
+    ...{ name: 'bet_wallet.durability', kind: 'gauge', unit: '{store}', labels: ['level'] },
+    help: '1 for the durability of commits as the server reported it last, 0 for the other levels',
+    from: 'stats',
+    read: stats => {
+      const { durability } = stats as { durability?: { level: string } | null }
+      return levels.map(level => [{ level }, Number(durability?.level === level)])
+    },
   },
 ]

@@ -43,7 +43,8 @@ beforeAll(async () => {
   collectMetrics(client, { store, registry })
   described = registry.getMetricsAsArray().map(({ name, help }) => [name, help])
   const before = samplesOf(await registry.metrics())
-  expect(before.filter(({ value }) => value !== 0)).toEqual([])
+  const level = { name: 'bet_wallet_durability', labels: { level: 'alone' }, value: 1 }
+  expect(before.filter(({ value }) => value !== 0)).toEqual([level])
   expect(await callAll()).toEqual(statuses)
   samples = samplesOf(await registry.metrics())
 })
@@ -95,6 +96,8 @@ describe('the metrics', () => {
     ['bet_wallet_lock_wait_seconds_count', { result: 'gave-up' }, 0],
     ['bet_wallet_queue_requests', { queue: 'commits', state: 'queued' }, 0],
     ['bet_wallet_shed_total', { queue: 'commits' }, 0],
+    ['bet_wallet_durability', { level: 'alone' }, 1],
+    ['bet_wallet_durability', {}, 1],
   ])('%s %o', (name, labels, value) => {
     expect(samples.some(sample => sample.name === name)).toBe(true)
     expect(sumOf(name, labels)).toBe(value)

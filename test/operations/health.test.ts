@@ -39,6 +39,24 @@ describe('given a process whose store answers', () => {
     expect(await get('/')).toEqual([404, 'not found', 'close'])
   })
 
+  test.each<[string, unknown, string]>([
+    [
+      'a durability',
+      { level: 'asynchronous', reason: 'synchronous_standby_names is empty' },
+      'ready; durability: asynchronous: synchronous_standby_names is empty',
+    ],
+    ['nothing', undefined, 'ready'],
+    ['null', null, 'ready'],
+    ['something else', { level: 3, reason: 'three' }, 'ready'],
+    ['a text', 'PONG', 'ready'],
+  ])(
+    'when its check resolves to %s, then the answer has it if it is a durability',
+    async (_, found, body) => {
+      const { get } = await open({ check: async () => found })
+      expect(await get('/readyz')).toEqual([200, body, 'close'])
+    },
+  )
+
   test('when it stops, then it is not ready, whatever the store says, but alive', async () => {
     const { health, get } = await open({ check: up })
     health.drain()

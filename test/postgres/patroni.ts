@@ -53,7 +53,7 @@ export interface PatroniCluster {
   startEtcd(): void
   /** Asks Patroni to make the synchronous standby the leader. */
   switchOver(): Promise<void>
-  /** Changes settings of the whole cluster, as `patronictl edit-config` does: `{ synchronous_mode: false }`. */
+  /** Changes settings of the whole cluster, as an administrator does: `{ synchronous_mode: false }`. */
   configure(settings: Readonly<Record<string, unknown>>): Promise<void>
   /**
    * Resolves when three members run on one timeline, one of them the leader and one of this role. Default:

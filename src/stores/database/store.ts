@@ -20,8 +20,8 @@ export interface DatabaseStore extends WalletStore {
    */
   ready(): Promise<void>
   /**
-   * For health checks: asks the database now whether it can be reached and written to, within `timeoutMs`, and
-   * reads the durability. It does not check what `ready` checks.
+   * For health checks: asks the database now whether it can be reached and written to, within `timeoutMs`,
+   * and reads the durability. It does not check what `ready` checks.
    *
    * @throws `UNAVAILABLE`: not reachable, a standby, read-only, or less durable than `requireDurability`; the
    *   message says why

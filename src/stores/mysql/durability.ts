@@ -22,19 +22,19 @@ const statusNames = [
 
 /**
  * @param database on a server that can be written to
- * @returns `synchronous` only if the server flushes each commit and another one receives it before the answer:
- *   an acknowledging semi-synchronous replica, or another member of the cluster or group
+ * @returns `synchronous` only if the server flushes each commit, and another one receives it before the
+ *   answer: an acknowledging semi-synchronous replica, or another member of the cluster or group
  */
 export async function readDurability(database: Session): Promise<Durability> {
   const variables = await valuesOf(database, 'VARIABLES', variableNames)
   const status = await valuesOf(database, 'STATUS', statusNames)
   const found = await replication(database, variables, status)
-  const unflushed = [
+  const lazySetting = [
     'innodb_flush_log_at_trx_commit',
     ...(variables.get('log_bin') === 'ON' ? ['sync_binlog'] : []),
   ].find(name => variables.get(name) !== '1')
-  if (found.level !== 'synchronous' || unflushed === undefined) return found
-  return { level: 'asynchronous', reason: `${unflushed} is ${variables.get(unflushed)}` }
+  if (found.level !== 'synchronous' || lazySetting === undefined) return found
+  return { level: 'asynchronous', reason: `${lazySetting} is ${variables.get(lazySetting)}` }
 }
 
 async function valuesOf(
@@ -56,7 +56,7 @@ async function replication(database: Session, variables: Values, status: Values)
   if (variables.get('group_replication_group_name')) {
     const members = await membersOf(database)
     const online = members.filter(({ state }) => state === 'ONLINE').length
-    // One that is recovering has received nothing yet.
+    // One that is recovering may have received nothing yet.
     const others = members.length > 1 ? 'asynchronous' : 'alone'
     return {
       level: online > 1 ? 'synchronous' : others,

@@ -13,8 +13,9 @@ export interface DurabilityRow {
  * For the list of a SELECT. The functions are those below the views `pg_stat_replication` and
  * `pg_replication_slots`, whose SELECT may be revoked.
  *
- * A role without `pg_read_all_stats` sees that a standby is connected, and nothing of its state. A base backup
- * is no standby, nor is the consumer of a logical slot: where it may confirm commits, nothing is proven.
+ * A role without `pg_read_all_stats` sees that a standby is connected, and nothing of its state. A base
+ * backup is no standby, nor is the consumer of a logical slot: where it may confirm commits, nothing is
+ * proven.
  */
 export const durabilityColumns = `
       current_setting('fsync') AS fsync,

@@ -33,7 +33,11 @@ export async function checkMysql(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   return await allFindings(settings, {
-    ready: async allowNotDurable => await createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
+    async ready(allowNotDurable) {
+      const store = createMysqlStore(pool, { ...options, allowNotDurable })
+      await store.ready()
+      return store.stats.durability
+    },
     privileges: () => privilegesFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),

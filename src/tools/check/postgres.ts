@@ -29,8 +29,11 @@ export async function checkPostgres(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   return await allFindings(settings, {
-    ready: async allowNotDurable =>
-      await createPostgresStore(client, { ...options, allowNotDurable }).ready(),
+    async ready(allowNotDurable) {
+      const store = createPostgresStore(client, { ...options, allowNotDurable })
+      await store.ready()
+      return store.stats.durability
+    },
     privileges: () => privilegesFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),

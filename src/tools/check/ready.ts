@@ -1,10 +1,11 @@
 /** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
+import type { Durability } from '../../stores/database/durability.js'
 import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
 
 /** What differs between the engines. */
 export interface ServerChecks {
-  /** `ready()` of a store with this option. */
-  ready(allowNotDurable: boolean): Promise<void>
+  /** `ready()` of a store with this option. @returns its durability */
+  ready(allowNotDurable: boolean): Promise<Durability | null>
   privileges(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
   statements(): Promise<Finding>
@@ -52,12 +53,21 @@ const migrateAdvice = /run migrate(?:Postgres|Mysql)\(/
  * @returns a finding per subject; of privileges only a problem: `ready` names the first that is missing
  */
 export async function readyFindings(
-  ready: (allowNotDurable: boolean) => Promise<void>,
+  ready: ServerChecks['ready'],
   allowNotDurable: boolean,
 ): Promise<Finding[]> {
-  const first = await errorOf(ready(false))
+  let durability: Durability | null = null
+  const errorWith = async (isAllowed: boolean): Promise<unknown> => {
+    try {
+      durability = await ready(isAllowed)
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+  const first = await errorWith(false)
   // NOT_DURABLE hides the problems behind it. The option accepts settings, but no table without transactions.
-  const stop = isNotDurable(first) ? await errorOf(ready(true)) : first
+  const stop = isNotDurable(first) ? await errorWith(true) : first
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
   return subjects.flatMap((subject, index): Finding[] => {
     if (subject === 'durability' && isNotDurable(first))
@@ -78,7 +88,8 @@ export async function readyFindings(
           'the settings are durable; the tables are checked once the other problems are fixed',
         ),
       ]
-    return [finding(subject, 'ok', okTexts[subject] ?? '')]
+    const more = subject === 'durability' ? textOf(durability) : ''
+    return [finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)]
   })
 }
 
@@ -90,11 +101,8 @@ function durabilityFinding(first: unknown, stop: unknown, allowNotDurable: boole
   return finding('durability', 'problem', `NOT_DURABLE: ${[...problems].join('. ')}`)
 }
 
-const errorOf = (ready: Promise<void>): Promise<unknown> =>
-  ready.then(
-    () => null,
-    (error: unknown) => error,
-  )
+const textOf = (durability: Durability | null): string =>
+  durability === null ? '' : `; a failover: ${durability.level}: ${durability.reason}`
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'error')
 const isNotDurable = (error: unknown) => codeOf(error) === 'NOT_DURABLE'

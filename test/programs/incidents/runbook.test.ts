@@ -6,6 +6,10 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Durability } from '../../../src/stores/database/durability.js'
+import { readDurability } from '../../../src/stores/mysql/durability.js'
+import type { Session } from '../../../src/stores/mysql/session.js'
+import { type DurabilityRow, durabilityOf } from '../../../src/stores/postgres/durability.js'
 import { codeBlocksOf, sectionOf } from '../../docs/pages.js'
 import { noMariadb } from '../../mariadb/installation.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -71,7 +75,7 @@ describe('the page', () => {
       symptom => !tried.has(symptom),
     )
     // Tested below.
-    expect(others).toEqual(['`BetWalletUnauthorized`'])
+    expect(others).toEqual(['`BetWalletNotSynchronous`', '`BetWalletUnauthorized`'])
   })
 })
 
@@ -113,6 +117,59 @@ describe('the rows of a lock', () => {
     const hidden = { pid: 8, wait_event: null, last_statement: '<insufficient privilege>' }
     expect(doFor(hidden)).toEqual([expect.stringContaining('End nothing yet')])
     expect(doFor()).toEqual([expect.stringContaining('The lock is gone')])
+  })
+})
+
+describe('the rows of the durability', () => {
+  const settings = {
+    ...{ fsync: 'on', synchronous_commit: 'on', standby_names: '*', role_name: 'wallet' },
+    standbys: 'asynchronous' as const,
+  }
+  const onPostgres = (changes: Partial<DurabilityRow>) => durabilityOf({ ...settings, ...changes })
+  /** A server of MySQL or MariaDB with these variables and status values, and these members of a group. */
+  const onMysql = (values: Record<string, unknown>, members: string[] = []) => {
+    const isFlushed = {
+      innodb_flush_log_at_trx_commit: 1,
+      log_bin: 'ON',
+      sync_binlog: 1,
+      Slaves_connected: 1,
+    }
+    const rows = async (text: string) =>
+      text.startsWith('SHOW')
+        ? Object.entries({ ...isFlushed, ...values })
+        : members.map(state => [1, state, 'PRIMARY', 1])
+    return readDurability({ rows } as unknown as Session)
+  }
+  const on = 'ON'
+  const waiting = { rpl_semi_sync_master_enabled: on, Rpl_semi_sync_master_status: on }
+  const acknowledged = { ...waiting, Rpl_semi_sync_master_clients: 1 }
+  const group = { group_replication_group_name: 'wallets' }
+
+  it.each<[string, Durability | Promise<Durability>]>([
+    ['By its settings', onPostgres({ standby_names: '' })],
+    ['By its settings', onPostgres({ synchronous_commit: 'local' })],
+    ['By its settings', onPostgres({ synchronous_commit: 'off' })],
+    ['By its settings', onPostgres({ fsync: 'off', standbys: 'synchronous' })],
+    ['By its settings', onPostgres({ standbys: 'consumer' })],
+    ['The replicas are gone', onPostgres({ standby_names: '', standbys: 'none' })],
+    ['The replicas are gone', onPostgres({})],
+    ['The replicas are gone', onPostgres({ standbys: 'none' })],
+    ['Run the `GRANT`', onPostgres({ standbys: 'hidden' })],
+    ['By its settings', onMysql({})],
+    ['By its settings', onMysql({ rpl_semi_sync_master_enabled: 'OFF' })],
+    ['By its settings', onMysql({ ...acknowledged, innodb_flush_log_at_trx_commit: 2 })],
+    ['By its settings', onMysql({ ...acknowledged, sync_binlog: 0 })],
+    ['The replicas are gone', onMysql({ ...acknowledged, Rpl_semi_sync_master_status: 'OFF' })],
+    ['The replicas are gone', onMysql({ ...waiting, Rpl_semi_sync_master_clients: 0 })],
+    ['The replicas are gone', onMysql({ ...acknowledged, rpl_semi_sync_master_wait_for_slave_count: 2 })],
+    ['The replicas are gone', onMysql({ wsrep_on: on, wsrep_cluster_size: 1 })],
+    ['The replicas are gone', onMysql(group, ['ONLINE'])],
+    ['The replicas are gone', onMysql(group, ['ONLINE', 'RECOVERING'])],
+  ])('lead to "%s" for one reason only: %o', async (whatToDo, found) => {
+    const { level, reason } = await found
+    expect(level).not.toBe('synchronous')
+    const rows = rowsOfSymptom('`BetWalletNotSynchronous`').filter(row => isOutputOf(row, reason))
+    expect(rows.map(row => row.whatToDo)).toEqual([expect.stringContaining(whatToDo)])
   })
 })
 

@@ -3,7 +3,7 @@
  * another node; and nodes that die, or only seem to live.
  */
 import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isRetryable, WalletError } from '../../../src/errors.js'
 import { handlePlaceBet } from '../../../src/handlers.js'
 import type { WalletChanges } from '../../../src/store.js'
@@ -229,6 +229,32 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     } finally {
       await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = OFF'))
     }
+  })
+
+  it('is synchronous while it has another node, and alone without: then nothing is decided if that is required', async () => {
+    expect(await store.ping()).toEqual({ level: 'synchronous', reason: 'wsrep_cluster_size is 3' })
+    const required = storeWith([first], { requireDurability: 'synchronous' })
+    expect(await accept(nextBet(), required)).not.toBe('')
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    await third.shutDown()
+    await second.shutDown()
+    const alone = { level: 'alone', reason: 'wsrep_cluster_size is 1' }
+    await expect.poll(() => storeOver(first).ping(), patience).toEqual(alone)
+    await expect(required.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(accept(nextBet(), required)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await second.start()
+    await third.start()
+    await cluster.consistsOf()
+    expect(await required.ping()).toMatchObject({ level: 'synchronous' })
+    expect(await accept(nextBet(), required)).not.toBe('')
+    await withConnection(first.config, connection =>
+      connection.query('SET GLOBAL innodb_flush_log_at_trx_commit = 0'),
+    )
+    const lazy = await storeOver(first).ping()
+    await withConnection(first.config, connection =>
+      connection.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1'),
+    )
+    expect(lazy).toEqual({ level: 'asynchronous', reason: 'innodb_flush_log_at_trx_commit is 0' })
   })
 
   it('when stores start on several nodes at once, then each is ready', async () => {

@@ -5,7 +5,7 @@
  */
 // cspell:ignore autorejoin
 import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   createMysqlStore,
   type MysqlStore,
@@ -141,6 +141,20 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     ])
       expect(await answersOf(storeOver(list))).toEqual(all)
     for (const list of [[second], [second, third]]) expect(await answersOf(storeOver(list))).toEqual(nothing)
+  })
+
+  it('is synchronous while it has another member, and alone without: then nothing is decided if that is required', async () => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const store = storeOver([primary])
+    const required = storeOver([primary], { requireDurability: 'synchronous' })
+    const members = (n: number) => `${n} of ${n} members of the group are ONLINE`
+    expect(await store.ping()).toEqual({ level: 'synchronous', reason: members(3) })
+    expect(await answersOf(required)).toEqual(all)
+    for (const node of others) await node.run('STOP GROUP_REPLICATION')
+    await expect.poll(() => store.ping(), patience).toEqual({ level: 'alone', reason: members(1) })
+    expect(await answersOf(store)).toEqual(all)
+    await expect.poll(() => required.commit(nextBet()), patience).toEqual({ status: 'unavailable' })
+    expect(await answersOf(required)).toEqual({ ...nothing, ready: 'ok', load: 'alice' })
   })
 
   it('commits in batches, although MEMORY is a disabled engine', async () => {

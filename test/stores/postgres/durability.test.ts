@@ -1,4 +1,5 @@
 /** `stats.durability` and `requireDurability` on a primary and a standby of their own. */
+// cspell:ignore pgoutput
 import { createPostgresStore, migratePostgres, type PostgresStoreOptions } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -11,6 +11,7 @@ const findingsOf = (error: Error, allowNotDurable = false, withOption: Error | n
   readyFindings(async isAllowed => {
     const problem = isAllowed ? withOption : error
     if (problem !== null) throw problem
+    return null
   }, allowNotDurable)
 
 const statesOf = (findings: readonly Finding[]) =>
@@ -48,6 +49,13 @@ describe('each code is a problem of one subject', () => {
       ...{ schema: 'skipped', 'players table': 'skipped' },
     })
   })
+})
+
+test('without a problem, the durability says what the server reports of its standbys', async () => {
+  const found = { level: 'asynchronous', reason: 'synchronous_standby_names is empty' } as const
+  expect(textOf(await readyFindings(async () => found, false), 'durability')).toBe(
+    'commits that are answered survive a crash of the server; a failover: asynchronous: synchronous_standby_names is empty',
+  )
 })
 
 test('of the subjects before the problem, all is well; the tables may still not be durable', async () => {
