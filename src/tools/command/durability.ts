@@ -2,6 +2,7 @@
 /** The durability of the operator's database, as a store of the wallet reads it. */
 import { connectionsFrom as mysqlConnections } from '../../stores/mysql/client.js'
 import { readDurability } from '../../stores/mysql/durability.js'
+import { checkWritable } from '../../stores/mysql/servers.js'
 import { ping } from '../../stores/postgres/check-client.js'
 import { connectionsFrom as postgresConnections } from '../../stores/postgres/client.js'
 import type { Durability } from '../drill/report.js'
@@ -58,5 +59,10 @@ function mysqlReader(pools: Parameters<typeof mysqlConnections>[0][]): () => Pro
   // Each node has its share of the time.
   const limits = { timeoutMs: timeoutMs * pools.length, lockTimeoutMs: timeoutMs }
   const connections = mysqlConnections(pools as Parameters<typeof mysqlConnections>[0], limits)
-  return () => connections.onAny(readDurability)
+  return () =>
+    connections.onAny(async database => {
+      // A node that was cut off answers too, of itself alone.
+      await checkWritable(database)
+      return await readDurability(database)
+    })
 }

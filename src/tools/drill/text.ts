@@ -81,7 +81,7 @@ function distinct(list: readonly Durability[]): Durability[] {
 const blameText = ({ level, reason }: Durability): string =>
   level === null
     ? `The settings of the database could not be read: ${reason}.`
-    : `The database is ${level}: ${reason}. ${consequences[level]}`
+    : `The database is ${level}: ${reason}. ${consequences[level]} See docs/operations.md#durability.`
 
 export const faultColumns = [
   'Fault',

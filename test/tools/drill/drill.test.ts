@@ -1,7 +1,11 @@
 /** The judge of a drill, with wallets that lie. */
 import { describe, expect, it } from 'vitest'
+import { AnswerLog } from '../../../src/tools/drill/answer-log.js'
+import { renderDrill } from '../../../src/tools/drill/page.js'
 import type { Durability } from '../../../src/tools/drill/report.js'
 import { formatDrill } from '../../../src/tools/drill/text.js'
+import { expectGoodPage, textOf } from '../html/page-rules.js'
+import { fault, newBet, openedAccount, refusal, success } from '../simulator/objects.js'
 import { brokenWallets } from '../wallets/broken.js'
 import { asynchronousPair, drillOf, kill, virtualClock } from './drilled.js'
 
@@ -191,10 +195,50 @@ describe('whatever happens after a fault, it is repaired', () => {
 
   it('when the load fails', async () => {
     const commands: string[] = []
-    const ended = drillOf({}, { settle: async () => Promise.reject(new Error('no')) }, command => {
+    let isBroken = false
+    const sign = () => {
+      if (isBroken) throw new Error('the key is gone')
+      return {}
+    }
+    const ended = drillOf({}, { sign }, command => {
       commands.push(command)
+      isBroken = true
     })
-    await expect(ended).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
-    expect(commands.length === 0 || commands.at(-1) === 'start it').toBe(true)
+    await expect(ended).rejects.toThrow('the key is gone')
+    expect(commands).toEqual(['kill it', 'start it'])
+  })
+})
+
+describe('the page of a drill', () => {
+  it('is well-formed and runs nothing, whatever the names are', async () => {
+    const pair = asynchronousPair(5)
+    const hostile = { name: '<script>x</script>\u202e', command: 'kill it', repair: null }
+    const { report } = await drillOf(pair.breakage, { faults: [hostile] }, pair.promote)
+    const page = renderDrill(report)
+    expectGoodPage(page)
+    expect(textOf(page)).toContain('5 answered calls were lost')
+    for (const { transactionId } of report.lost) expect(page).toContain(transactionId)
+  })
+})
+
+describe('the answers of a load', () => {
+  const { placed } = newBet(openedAccount(), 1n)
+  const newLog = () => {
+    const clock = { time: 0, now: () => clock.time, date: () => 1_000_000 + clock.time, after: () => {} }
+    return { clock, log: new AnswerLog(clock) }
+  }
+
+  it('are those of the wallet: a proxy without a wallet behind it does not end a silence', async () => {
+    const { clock, log } = newLog()
+    log.record(placed, success('1'))
+    log.mark()
+    clock.time = 500
+    for (const reading of [refusal(''), refusal('FORBIDDEN', 403), fault()]) log.record(placed, reading)
+    clock.time = 800
+    expect(log.silence()).toEqual({ silentMs: 800, until: 1_000_800 })
+    log.record(placed, refusal('INSUFFICIENT_FUNDS', 402))
+    clock.time = 900
+    expect(log.silence()).toEqual({ silentMs: 800, until: 1_000_800 })
+    expect(log.answered()).toEqual([{ transaction: placed, at: 1_000_000 }])
   })
 })
