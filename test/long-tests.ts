@@ -23,8 +23,8 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
-    stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies
-    stores/postgres/patroni stores/mysql/durability stores/postgres/durability`)
+    stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
+    stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**
  * Before a release, by name: a group of three nodes of MySQL that leave and join, `init` on eleven schemas with kit and

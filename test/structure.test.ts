@@ -25,7 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
   batches: ['errors', 'diagnostics', 'option-checks'],
   lookups: ['money', 'store', 'currencies', 'outcomes', 'option-checks'],
-  stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches', 'lookups'],
+  stores: ['money', 'store', 'diagnostics', 'notify', 'option-checks', 'timeout', 'batches', 'lookups'],
   operations: ['store', 'errors', 'diagnostics', 'option-checks', 'timeout', 'batches'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),

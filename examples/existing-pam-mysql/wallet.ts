@@ -32,18 +32,18 @@ export function createPamWallet(client: MysqlClient): MysqlStore {
 
 /** Refuses bets of blocked players. The row locks are held: the status cannot change before the commit. */
 async function refuseBlocked(query: Query, pending: readonly PendingCommit[]): Promise<void> {
-  // Only stakes: a clawback is due from a blocked player too.
-  const stakes = pending.filter(
-    ({ changes }) => changes.transaction.operation === 'placebet' && changes.balance,
+  // Only bets, free ones too: a clawback is due from a blocked player.
+  const bets = pending.filter(
+    ({ changes: { transaction } }) => transaction.operation === 'placebet' && transaction.refusal === null,
   )
-  if (stakes.length === 0) return
+  if (bets.length === 0) return
   const { rows } = await query(
     `SELECT account_no FROM pam.accounts
-      WHERE status = 'blocked' AND account_no IN (${stakes.map(() => '?').join(', ')})`,
-    stakes.map(({ changes }) => changes.transaction.playerId),
+      WHERE status = 'blocked' AND account_no IN (${bets.map(() => '?').join(', ')})`,
+    bets.map(({ changes }) => changes.transaction.playerId),
   )
   const blocked = new Set((rows as { account_no: string }[]).map(({ account_no }) => account_no))
-  for (const { changes, refuse } of stakes) {
+  for (const { changes, refuse } of bets) {
     if (blocked.has(changes.transaction.playerId))
       refuse('ACCOUNT_BLOCKED', 'playerId: the account is blocked')
   }

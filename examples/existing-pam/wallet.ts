@@ -41,9 +41,9 @@ export function createPamWallet(client: PostgresClient): PostgresStore {
  * pass.
  */
 async function applyPlayerRules(query: Query, pending: readonly PendingCommit[]): Promise<void> {
-  // Only stakes: a clawback is due from a blocked player too.
-  const stakes = pending.flatMap(({ changes: { transaction, balance } }, index) =>
-    transaction.operation === 'placebet' && balance !== null
+  // Only bets, free ones too: a clawback is due from a blocked player.
+  const stakes = pending.flatMap(({ changes: { transaction } }, index) =>
+    transaction.operation === 'placebet' && transaction.refusal === null
       ? [{ index, account_no: transaction.playerId, stake: transaction.amount }]
       : [],
   )

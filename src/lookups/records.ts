@@ -74,6 +74,14 @@ export interface TimeRange {
   to: string
 }
 
+/** A bet with clawbacks that were not collected (D7): the platform nets them off later winnings. */
+export interface OwedBet {
+  /** As it is now. What is owed stands in its `credits`, per settlement type. */
+  bet: RecordedBet
+  /** Its unsettlements that were refused, in the order of recording. Empty: the bet was imported like this. */
+  refused: readonly RecordedTransaction[]
+}
+
 /** Read-only lookups over the records of a store. */
 export interface WalletLookups {
   /** A bet with every transaction that names it; `null`: nothing names it. */
@@ -82,6 +90,11 @@ export interface WalletLookups {
   transaction(transactionId: string): Promise<readonly RecordedTransaction[]>
   /** A player's account and transactions; `null`: there is neither. */
   player(playerId: string, page?: Page): Promise<PlayerHistory | null>
+  /**
+   * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads every
+   * bet. Bets that are only in the view of legacy bets are not among them.
+   */
+  owed(): Promise<readonly OwedBet[]>
   /**
    * Everything of a span of time, streamed in the order of recording; what was recorded at the same moment is
    * ordered by operation and transactionId. Memory stays bounded. Let `to` lie at least a minute back: a

@@ -3,6 +3,7 @@ import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
 import type { BetExplanation } from './bet-explanation.js'
 import { money } from './money-text.js'
+import type { OwedReport } from './owed.js'
 import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
 
 interface Column<Row> {
@@ -91,9 +92,47 @@ export function formatPlayer(history: PlayerHistory, page: Page = {}): string {
   ].join('\n')
 }
 
+/** The sum of each currency, a line per bet, and what the wallet cannot know. */
+export function formatOwed({ totals, bets, withoutTime }: OwedReport): string {
+  const counted = (count: number) => `${count} bet${count === 1 ? '' : 's'}`
+  const sums = totals.map(
+    ({ owed, currency, bets: count }) => `${money(owed, currency)}, of ${counted(count)}`,
+  )
+  return [
+    ...(sums.length === 0 ? ['Nothing is owed to the platform.'] : listed('Owed', sums)),
+    ...(bets.length === 0 ? [] : ['', ...table(owedColumns, bets)]),
+    '',
+    ...(withoutTime === 0
+      ? []
+      : [
+          `Left out: ${counted(withoutTime)}, imported with what is owed, and without the time of the refusal.`,
+        ]),
+    ...owedNotes,
+  ].join('\n')
+}
+
+const owedNotes = [
+  "The platform asked for these amounts back, and the player's balance did not cover them, or this wallet cannot debit.",
+  'The platform nets them off later winnings. The wallet cannot know what it has netted off since: compare with the',
+  "platform's own statement. No later call debits them here (D7).",
+]
+
+const timeText = (recordedAt: string) => recordedAt.replace('T', ' ').replace('Z', '')
+
+const owedColumns: Column<OwedReport['bets'][number]>[] = [
+  {
+    title: 'Refused (UTC)',
+    text: ({ refusedAt }) => (refusedAt === null ? 'imported' : timeText(refusedAt)),
+  },
+  { title: 'Player', text: ({ playerId }) => playerId },
+  { title: 'Bet', text: ({ betId }) => betId },
+  { title: 'Unsettlement', text: ({ transactionIds }) => transactionIds.join(', ') },
+  { title: 'Owed', right: true, text: ({ owed, currency }) => money(owed, currency) },
+]
+
 const when: Column<RecordedTransaction> = {
   title: 'Recorded (UTC)',
-  text: ({ recordedAt }) => recordedAt.replace('T', ' ').replace('Z', ''),
+  text: ({ recordedAt }) => timeText(recordedAt),
 }
 const operation: Column<RecordedTransaction> = {
   title: 'Call',

@@ -101,7 +101,10 @@ const boundariesOf = ({ unit }: Metric) => (unit === 's' ? secondsBoundaries : s
 function prometheus({ Counter, Gauge, Histogram }: PrometheusClient, registry?: object): Instruments {
   const configuration = (metric: Metric, more: object = {}) =>
     ({
-      ...{ name: prometheusName(metric), help: metric.help, labelNames: metric.labels, ...more },
+      name: prometheusName(metric),
+      help: metric.help,
+      labelNames: metric.labels,
+      ...more,
       ...(registry === undefined ? {} : { registers: [registry] }),
     }) as never
   return {

@@ -116,7 +116,10 @@ function settingsOf(options: StopOptions) {
   if (health !== undefined) check.func('health.drain', health?.drain ?? null)
   if (!Array.isArray(signals)) check.invalid('signals must be a list of names')
   return {
-    ...{ health, close, log, signals },
+    health,
+    close,
+    log,
+    signals,
     delayMs: check.whole('delayMs', options.delayMs ?? 0, 0, dayMs),
     idleMs: check.whole('idleMs', options.idleMs ?? 500, 0, dayMs),
     graceMs: check.whole('graceMs', options.graceMs ?? 20_000, 1, dayMs),

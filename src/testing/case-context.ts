@@ -2,20 +2,21 @@
 import type { Player } from '../store.js'
 import { withTimeout } from '../timeout.js'
 import { anna, ben } from './changes.js'
-import type { CaseOptions, StoreHarness } from './harness.js'
+import type { CaseOptions } from './harness.js'
 import { callHook } from './hook-calls.js'
+import type { KitHarness } from './limit-harness.js'
 import { short, Trace } from './trace.js'
 import { type Opened, Wallet } from './wallet.js'
 
 const timedOut = Symbol('timed out')
 
-/** A case before it knows its harness. */
+/** A case before it knows its harness. `WS`: of a store; `WL`: of limits. */
 export interface CaseDefinition {
-  id: `WS-${string}`
+  id: `WS-${string}` | `WL-${string}`
   level: 'MUST' | 'SHOULD'
   name: string
   /** The optional hooks that the case uses. A harness without one of them skips the case. */
-  needs?: readonly (keyof StoreHarness)[]
+  needs?: readonly (keyof KitHarness)[]
   /**
    * `'global'`: about ids that are unique across all players. `'player'`: about partitions. By default the
    * case applies to both.
@@ -36,11 +37,11 @@ export class CaseContext {
   over = false
   /** What a report should say of the passed case. */
   remark: string | null = null
-  readonly harness: StoreHarness<Opened>
+  readonly harness: KitHarness
   readonly options: ContextOptions
   readonly #openedStores: Opened[] = []
 
-  constructor(harness: StoreHarness<Opened>, options: ContextOptions) {
+  constructor(harness: KitHarness, options: ContextOptions) {
     this.harness = harness
     this.options = options
   }

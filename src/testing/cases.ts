@@ -6,6 +6,7 @@ import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
 import { historyCases } from './cases/histories.js'
+import { limitDefinitions } from './cases/limits.js'
 import { lockWaitCases } from './cases/lock-waits.js'
 import { lostAnswerCases } from './cases/lost-answers.js'
 import { otherWriterCases } from './cases/other-writers.js'
@@ -16,13 +17,19 @@ import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
 import { unknownPlayerCases } from './cases/unknown-players.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
+import type { KitHarness, LimitHarness } from './limit-harness.js'
 import { CaseFailed, shown } from './trace.js'
-import type { Opened } from './wallet.js'
 
 /** The time limit of a case, as a multiple of `timeoutMs`: a case has many steps, a random case many runs. */
 const caseTimeoutFactor = 20
 
-const definitions: readonly CaseDefinition[] = [
+/** A list of cases, and the function that runs it as a script. */
+export interface Kit {
+  definitions: readonly CaseDefinition[]
+  check: 'checkWalletStore' | 'checkLimits'
+}
+
+const storeDefinitions: readonly CaseDefinition[] = [
   ...shapeCases,
   ...guardCases,
   ...durabilityCases,
@@ -37,6 +44,9 @@ const definitions: readonly CaseDefinition[] = [
   ...partitionCases,
   ...historyCases,
 ]
+
+export const storeKit: Kit = { definitions: storeDefinitions, check: 'checkWalletStore' }
+export const limitKit: Kit = { definitions: limitDefinitions, check: 'checkLimits' }
 
 /**
  * Returns every case of the kit as a separate test for your test runner:
@@ -57,21 +67,37 @@ export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: CaseOptions = {},
 ): readonly WalletStoreCase[] {
-  return casesFor(harness, options, runnerLine)
+  return casesFor(storeKit, harness as unknown as KitHarness, options, runnerLine)
 }
 
-/** @param again how a case is run again beside `checkWalletStore`; `null`: in no other way */
-export function casesFor<O extends { store: WalletStore }>(
-  harness: StoreHarness<O>,
+/**
+ * Returns every case about your own limits as a separate test, as `walletStoreCases` does for the store.
+ *
+ * @param harness opens your store with your rule in it, and sets limits
+ * @param options seed, number of random runs, selected cases and timeout
+ * @throws {WalletError} `INVALID_OPTIONS` as `walletStoreCases`
+ */
+export function limitCases<O extends { store: WalletStore }>(
+  harness: LimitHarness<O>,
+  options: CaseOptions = {},
+): readonly WalletStoreCase[] {
+  return casesFor(limitKit, harness as unknown as KitHarness, options, runnerLine)
+}
+
+/** @param again how a case is run again beside the function `kit.check`; `null`: in no other way */
+export function casesFor(
+  kit: Kit,
+  harness: KitHarness,
   options: CaseOptions,
   again: (id: string) => string | null,
 ): readonly WalletStoreCase[] {
-  const contextOptions = checkedOptions(options)
-  const hooks = harness as unknown as StoreHarness<Opened>
-  checkHarness(hooks)
-  return definitions
+  const contextOptions = checkedOptions(kit, options)
+  checkHarness(harness)
+  return kit.definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
-    .map(definition => caseFor(definition, hooks, contextOptions, again(definition.id)))
+    .map(definition =>
+      caseFor(definition, harness, contextOptions, rerunLines(kit, contextOptions, definition.id, again)),
+    )
 }
 
 /** What they are about exists in every system. Another hook may be `null`: then it does not. */
@@ -86,9 +112,9 @@ const neverNull: readonly (keyof StoreHarness)[] = [
 
 function caseFor(
   definition: CaseDefinition,
-  harness: StoreHarness<Opened>,
+  harness: KitHarness,
   options: ContextOptions,
-  again: string | null,
+  rerun: readonly string[],
 ): WalletStoreCase {
   const { id, level, name, needs = [] } = definition
   const otherScope = scopeProblem(definition, harness)
@@ -111,14 +137,14 @@ function caseFor(
     async run() {
       if (skip !== null) throw new Error(`${id} cannot run: ${skip}`)
       const context = new CaseContext(harness, options)
-      await runCase(definition, context, again)
+      await runCase(definition, context, rerun)
       remark = context.remark
     },
   }
 }
 
 /** Why a case about the other scope of ids does not apply; `null`: it does. */
-function scopeProblem({ idScope }: CaseDefinition, harness: StoreHarness<Opened>): string | null {
+function scopeProblem({ idScope }: CaseDefinition, harness: KitHarness): string | null {
   if (idScope === undefined || idScope === (harness.idScope ?? 'global')) return null
   return idScope === 'player'
     ? "the store has no partitions: idScope is not 'player'"
@@ -128,20 +154,20 @@ function scopeProblem({ idScope }: CaseDefinition, harness: StoreHarness<Opened>
 async function runCase(
   definition: CaseDefinition,
   context: CaseContext,
-  again: string | null,
+  rerun: readonly string[],
 ): Promise<void> {
   const caseTimeoutMs = caseTimeoutFactor * context.options.timeoutMs
   let failure: Error | null = null
   try {
     await context.withTimeout('the case to end', definition.run(context), caseTimeoutMs)
   } catch (error) {
-    failure = failureOf(definition, context, error, again)
+    failure = failureOf(definition, context, error, rerun)
   }
   context.over = true
   try {
     await context.withTimeout('close(opened) to end', context.closeAll())
   } catch (error) {
-    failure ??= failureOf(definition, context, error, again)
+    failure ??= failureOf(definition, context, error, rerun)
   }
   if (failure !== null) throw failure
 }
@@ -151,20 +177,32 @@ function failureOf(
   { id, level, name }: CaseDefinition,
   context: CaseContext,
   error: unknown,
-  again: string | null,
+  rerun: readonly string[],
 ): Error {
   const failed = error instanceof CaseFailed ? error : null
   const steps = failed?.steps ?? context.trace.steps
-  const { seed, runs } = context.options
   const message = [
     `${id} (${level}) ${name}`,
     ...numbered(steps),
     `  expected: ${failed?.expected ?? 'no fault'}`,
     `  actual:   ${failed?.actual ?? shown(error)}`,
-    `  rerun:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
-    ...(again === null ? [] : [`  here:     ${again}`]),
+    ...rerun,
   ].join('\n')
   return Object.assign(new Error(message, { cause: error }), { name: 'StoreCaseFailed' })
+}
+
+/** How a failed case is run again: as a script, and in the test runner. */
+function rerunLines(
+  { check }: Kit,
+  { seed, runs }: ContextOptions,
+  id: string,
+  again: (id: string) => string | null,
+): string[] {
+  const here = again(id)
+  return [
+    `  rerun:    ${check}(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
+    ...(here === null ? [] : [`  here:     ${here}`]),
+  ]
 }
 
 /** How the test runner of this process runs a case again, if the runner can be known. */
@@ -191,7 +229,7 @@ function numbered(steps: readonly string[]): string[] {
   ]
 }
 
-function checkHarness(harness: StoreHarness<Opened>): void {
+function checkHarness(harness: KitHarness): void {
   if (typeof harness?.open !== 'function') check.invalid('the harness needs open(players)')
   for (const hook of neverNull)
     if (harness[hook] === null) check.invalid(`${hook} of the harness may be left out, but not null`)
@@ -202,7 +240,10 @@ function checkHarness(harness: StoreHarness<Opened>): void {
     check.invalid("idScope of the harness must be 'player', or left out")
 }
 
-function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {
+function checkedOptions(
+  { definitions }: Kit,
+  { seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions,
+): ContextOptions {
   check.whole('seed', seed, Number.MIN_SAFE_INTEGER)
   check.whole('runs', runs, 1)
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)

@@ -1,4 +1,5 @@
 /** Calls of the platform, sent through the handlers and traced. */
+import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { Operation, WalletStore } from '../store.js'
 import type { CaseContext } from './case-context.js'
@@ -24,7 +25,9 @@ export async function call(
     amount?: string
     type?: string
     currency?: string
+    transactionDate?: string
   },
+  options: WalletOptions = {},
 ): Promise<CallResult> {
   const defaults = {
     placebet: { sessionId: 's-1', amount: '30', currency: 'EUR', betType: 'SINGLE' },
@@ -37,7 +40,7 @@ export async function call(
   const subject = `${operation} ${fields.transactionId}, ${fields.betId}`
   const answered = context.trace.start('platform', `${operation} ${named.join(', ')}`, subject)
   try {
-    const outcome = await handlers[operation](store, request, retrySettings)
+    const outcome = await handlers[operation](store, request, { ...options, ...retrySettings })
     answered(shownCallResult(outcome))
     return outcome
   } catch (error) {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchSettings, createBatches, type Entry } from '../../src/batches/index.js'
 import { recordEvents } from '../channel-events.js'
 
@@ -144,6 +144,8 @@ describe('bulk work beside sheddable items', () => {
     }
   }
 
+  // The time stands still, unless a test moves it: a pause of the process must not look like 100 ms without bets.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
   afterEach(() => void vi.useRealTimers())
 
   test('alone, it uses every slot, in full batches', async () => {
@@ -194,7 +196,6 @@ describe('bulk work beside sheddable items', () => {
   })
 
   test('it gets every slot back once no sheddable item has arrived for 100 ms', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
     const { sent, settle, place } = mixed()
     settle(...bulk(20))
     place('p1')

@@ -248,6 +248,7 @@ describe.skipIf(noServer !== null)(`the example PAM on MariaDB${reason}`, async 
         await block(pool, 'anna')
         const refused = { ok: false, errorCode: 'ACCOUNT_BLOCKED' }
         expect(await handlePlaceBet(store, bet(1))).toMatchObject(refused)
+        expect(await handlePlaceBet(store, { ...bet(3), amount: 0 })).toMatchObject(refused)
         await pool.query(`UPDATE pam.accounts SET status = 'open'`)
         expect(await handlePlaceBet(store, bet(1))).toMatchObject({ ...refused, replayed: true })
         expect(await handlePlaceBet(store, bet(2))).toMatchObject({ ok: true, balance: '70.00' })

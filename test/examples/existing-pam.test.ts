@@ -243,6 +243,7 @@ describe('given the rules and rows of the PAM', () => {
     await block(database, 'anna')
     const refused = { ok: false, errorCode: 'ACCOUNT_BLOCKED' }
     expect(await handlePlaceBet(store, bet(3, '1'))).toMatchObject(refused)
+    expect(await handlePlaceBet(store, bet(4, '0'))).toMatchObject(refused)
     expect(await handleUnsettlement(store, unscored(1))).toMatchObject({ ok: true, balance: '60.00' })
     expect(await handleRollbackBet(store, rollback(2))).toMatchObject({ ok: true, balance: '70.00' })
     await expectBalancedBooks(database)

@@ -14,6 +14,7 @@ function lookupsOver(transactions: readonly RecordedTransaction[]) {
   const lookups: WalletLookups = {
     bet: async () => null,
     transaction: async () => [],
+    owed: async () => [],
     async player(playerId, page = {}) {
       read.calls.push([playerId, page])
       const start = Number(page.cursor ?? 0)

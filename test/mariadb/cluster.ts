@@ -127,6 +127,8 @@ async function startNode(options: NodeOptions): Promise<GaleraNode> {
       ...settings,
       wsrep_on: 'ON',
       wsrep_provider: provider,
+      // Newer servers have this plugin, which allows no change of wsrep_provider_options.
+      loose_plugin_wsrep_provider: 'OFF',
       wsrep_cluster_name: name,
       wsrep_cluster_address: `gcomm://${hosts.map(peer => `${peer}:${groupPort}`).join(',')}`,
       wsrep_node_address: host,

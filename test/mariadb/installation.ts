@@ -22,19 +22,24 @@ export const installCommand = 'apt-get install -y --no-install-recommends mariad
 const unpacked = process.env.MARIADB_FOLDER
 
 /** Distributions keep servers outside an ordinary user's PATH. */
-const folders = unpacked
-  ? [unpacked]
-  : [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/bin']
-
-const libraries = [
-  '/usr/lib/galera',
-  '/usr/lib',
-  '/usr/lib64/galera-4',
-  '/usr/lib64/galera',
-  '/usr/local/lib',
+const installed = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/libexec',
+  '/usr/bin',
 ]
 
-const program = (name: string): string | null =>
+const libraries = unpacked
+  ? [join(unpacked, 'root/usr/lib/galera')]
+  : ['/usr/lib/galera', '/usr/lib', '/usr/lib64/galera-4', '/usr/lib64/galera', '/usr/local/lib']
+
+/** The server finds the scripts by which a node gets all data in PATH: they must be those of its version. */
+export const serverEnvironment: NodeJS.ProcessEnv = unpacked
+  ? { ...environment, PATH: [join(unpacked, 'root/usr/bin'), environment.PATH].join(delimiter) }
+  : environment
+
+const program = (name: string, folders = unpacked ? [unpacked] : installed): string | null =>
   folders.map(folder => join(folder, name)).find(path => existsSync(path)) ?? null
 
 const galeraLibrary: string | null =
@@ -55,7 +60,7 @@ export const noMariadb: string | null =
 export const noGalera: string | null =
   noMariadb ??
   (process.platform === 'linux'
-    ? missingOf({ 'libgalera_smm.so': galeraLibrary, rsync: program('rsync') })
+    ? missingOf({ 'libgalera_smm.so': galeraLibrary, rsync: program('rsync', installed) })
     : 'a Galera cluster is started on Linux only')
 
 /** @throws Error with the reason why MariaDB does not run on this machine, and the command that installs it */

@@ -25,7 +25,7 @@ import type { Host } from '../mysql/network.js'
 import { type Account, environment, spawnAs } from '../postgres/installation.js'
 import { freePort } from '../postgres/server.js'
 import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
-import { mariadbInstallation } from './installation.js'
+import { mariadbInstallation, serverEnvironment } from './installation.js'
 
 const startMsMax = 60_000
 const pollMs = 20
@@ -216,7 +216,7 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
     const { program, before, as } = launcher(engine, options.network)
     const launched = spawn(program, [...before, ...argumentsOf(), ...more], {
       cwd: folder,
-      env: environment,
+      env: serverEnvironment,
       stdio: ['ignore', output, output],
       // Its own session: Ctrl+C at the terminal reaches only us, and its programs for transfers end with it.
       detached: true,

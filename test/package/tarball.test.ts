@@ -62,17 +62,20 @@ const exportsOf: Record<string, string[]> = {
   'bet-wallet/mysql': [
     'StoreError',
     'createMysqlLookups',
+    'createMysqlRelay',
     'createMysqlStore',
     'forgetPlayer',
     'importBets',
     'importTransactions',
     'migrateMysql',
     'mysqlMigrationSql',
+    'webhookSender',
   ],
   'bet-wallet/operations': ['collectMetrics', 'createHealth', 'stopGracefully', 'subscribe'],
   'bet-wallet/postgres': [
     'StoreError',
     'createPostgresLookups',
+    'createPostgresRelay',
     'createPostgresStore',
     'forgetPlayer',
     'fromKnex',
@@ -83,6 +86,7 @@ const exportsOf: Record<string, string[]> = {
     'importTransactions',
     'migratePostgres',
     'postgresMigrationSql',
+    'webhookSender',
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',
@@ -97,6 +101,7 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'openDataFolder'],
   'bet-wallet/testing': [
+    'checkLimits',
     'checkWalletStore',
     'concurrentBurst',
     'createModel',
@@ -104,6 +109,7 @@ const exportsOf: Record<string, string[]> = {
     'fromCents',
     'history',
     'initialPlayers',
+    'limitCases',
     'permissivePolicy',
     'platformOptions',
     'policy',
@@ -162,10 +168,10 @@ describe('the tarball', () => {
     )
   })
 
-  // 660 kB: 435 of the build, in which what runs in a wallet is readable code, and 225 of pages and examples. No
+  // 758 kB: 518 of the build, in which what runs in a wallet is readable code, and 240 of pages and examples. No
   // option of the build is tuned to this number.
-  it('has at most 750 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(750_000)
+  it('has at most 850 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(850_000)
   })
 
   it('has everything that its pages link to, with the anchors', () => {

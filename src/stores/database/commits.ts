@@ -35,6 +35,8 @@ export interface CommitSettings {
   /** Whether changes with an unknown outcome are committed again, on another server: guard 1 allows it. */
   retryUnknown: boolean
   errors: StoreErrors
+  /** Whether events are written: then a batch has at most one of each bet, so that its order is certain. */
+  outbox: boolean
 }
 
 /** How a batch is executed. */
@@ -60,7 +62,7 @@ export class Commits {
 
   constructor(settings: CommitSettings) {
     this.#settings = settings
-    const { queue, lockTimeoutMs, errors } = settings
+    const { queue, lockTimeoutMs, errors, outbox } = settings
     const shared = {
       ...queue,
       sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
@@ -69,7 +71,7 @@ export class Commits {
       partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
       uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
         `${transaction.operation} ${transaction.transactionId}`,
-        ...(bet === null ? [] : [`bet ${bet.betId}`]),
+        ...(bet === null && !outbox ? [] : [`bet ${transaction.betId}`]),
       ],
       onShed: (entry: CommitEntry) => this.#answerWith(entry, unavailableFor(errors.unavailable(null))),
       // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and

@@ -1,6 +1,7 @@
 /** Lookups over a database: pages, streams, and records from rows. Read only. */
 import type {
   BetHistory,
+  OwedBet,
   Page,
   PlayerHistory,
   RecordedBet,
@@ -35,6 +36,8 @@ export type Position = readonly [at: string, ...tie: string[]]
 export type LookupQuery =
   | { of: 'bet'; betId: string }
   | { of: 'transaction'; transactionId: string }
+  /** Bets of which something is owed, each beside its refused unsettlements. */
+  | { of: 'owed' }
   /** The newest first: recorded in [from, to), and before the position. */
   | {
       of: 'player'
@@ -115,6 +118,11 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
         transactionId: idOf(parts, 'transactionId', transactionId),
       })
       return inOrder(transactionsOf(rows))
+    },
+
+    async owed() {
+      const { read } = await tablesFor('bet')
+      return owedBetsOf(await read({ of: 'owed' }))
     },
 
     async player(playerId, page = {}) {
@@ -247,6 +255,22 @@ function betHistoryOf(betId: string, rows: readonly LookupRow[]): BetHistory | n
   return { betId, bet: row === null ? null : recordedBetOf(row), transactions }
 }
 
+function owedBetsOf(rows: readonly LookupRow[]): OwedBet[] {
+  const rowsOfBet = new Map<string, LookupRow[]>()
+  for (const row of rows) {
+    const betId = row.bet?.bet_id ?? ''
+    rowsOfBet.set(betId, [...(rowsOfBet.get(betId) ?? []), row])
+  }
+  const bets = [...rowsOfBet.values()].flatMap(ofBet => {
+    const bet = ofBet[0]?.bet ?? null
+    return bet === null ? [] : [{ bet: recordedBetOf(bet), refused: inOrder(transactionsOf(ofBet)) }]
+  })
+  const lastOf = ({ refused }: OwedBet) => refused.at(-1)?.recordedAt ?? ''
+  return bets.sort(
+    (one, other) => comparedText(lastOf(one), lastOf(other)) || comparedText(one.bet.betId, other.bet.betId),
+  )
+}
+
 function playerHistoryOf(
   playerId: string,
   rows: readonly LookupRow[],
@@ -294,7 +318,7 @@ function recordedBetOf(row: Row): RecordedBet {
   return { ...bet, stake: amountOf(bet.stake) ?? bet.stake, credits, recordedAt }
 }
 
-function recordedTransactionOf(row: Row): RecordedTransaction {
+export function recordedTransactionOf(row: Row): RecordedTransaction {
   const { operation, transaction_id: transactionId } = row
   const transaction = transactionFromRow(
     { operation: operation as Operation, transactionId: transactionId ?? '' },

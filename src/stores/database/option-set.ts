@@ -15,7 +15,9 @@ export interface OptionSet {
 export type MinorUnits = number | ReadonlyMap<string, number>
 
 /** The same options always have the same hash, however they were written. */
-export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
+export function optionSetOf(
+  options: Readonly<Record<string, string | boolean | MinorUnits | null>>,
+): OptionSet {
   const json = JSON.stringify(options, (_, value) => (value instanceof Map ? sortedObject(value) : value), 2)
   return { hash: nameHash(json), json }
 }

@@ -23,6 +23,9 @@ export const creditColumnsOf = (type: (typeof settlementTypes)[number]) =>
 
 export const creditColumns = settlementTypes.flatMap(creditColumnsOf)
 
+/** Whether something is owed of a bet (D7). */
+export const anyOwed = (bet: string) => settlementTypes.map(type => `${bet}.${type}_owed > 0`).join(' OR ')
+
 /** The columns of `bets`, as lines of a list. `prefix` stands before every name. */
 export const betColumnLines = (prefix = '') =>
   [

@@ -1,10 +1,11 @@
 /** The options that a schema was migrated with, as they are registered there. */
 import type { PlayersTable } from './tables.js'
 
-/** The options of a registered set that a store is created with, as far as they name tables. */
+/** The options of a registered set that a store is created with, as far as they belong to the schema. */
 export interface RegisteredOptions {
   players?: PlayersTable & { idCollation?: string }
   legacyBets?: string
+  outbox?: boolean
 }
 
 /**
@@ -22,5 +23,6 @@ export function registeredOptions(json: string, ownTable: string): RegisteredOpt
   return {
     ...(players.table === ownTable ? {} : { players }),
     ...(typeof set.legacyBets === 'string' ? { legacyBets: set.legacyBets } : {}),
+    ...(set.outbox === true ? { outbox: true } : {}),
   }
 }

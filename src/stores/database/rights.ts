@@ -1,9 +1,12 @@
 /** What a role of the database may do, as GRANT statements say it. */
 
-/** What a role is for: the store, lookups and the reconciliation, or PAM code that calls `credit_bet_v1`. */
-export type RoleUse = 'store' | 'lookups' | 'settlements'
+/**
+ * What a role is for: the store, lookups and the reconciliation, PAM code that calls `credit_bet_v1`, or the
+ * relay of the outbox.
+ */
+export type RoleUse = 'store' | 'lookups' | 'settlements' | 'relay'
 
-export const roleUses = ['store', 'lookups', 'settlements'] as const satisfies readonly RoleUse[]
+export const roleUses = ['store', 'lookups', 'settlements', 'relay'] as const satisfies readonly RoleUse[]
 
 /** One privilege on one object, or on one column of it. Names are quoted. */
 export interface Right {

@@ -1,4 +1,4 @@
-/** The options that name tables: the library's schema, the players' table, legacy bets. */
+/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
 import type { OptionChecks } from '../../option-checks.js'
 import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 
@@ -81,6 +81,8 @@ export interface Tables {
   schemaName: string
   players: Players
   legacyBets: string | null
+  /** Whether every commit writes its events. */
+  outbox: boolean
   /** The functions or procedures of the store are bound to it. */
   optionSet: OptionSet
 }
@@ -90,6 +92,7 @@ interface TablesOptions {
   schema?: string
   players?: PlayersTable
   legacyBets?: string
+  outbox?: boolean
 }
 
 /**
@@ -104,21 +107,25 @@ export function tablesFrom<More extends Readonly<Record<string, string | null>>>
   optionsOfPlayers: { names: readonly string[]; check(): More },
 ): Tables & { players: Players & More } {
   const { check, quoted, ownTable } = dialect
-  check.names(options, ['schema', 'players', 'legacyBets', ...others])
+  check.names(options, ['schema', 'players', 'legacyBets', 'outbox', ...others])
   const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
   const { legacyBets } = options
   const players = playersOf(dialect, options.players, [schemaName, ownTable], optionsOfPlayers.names)
   const more = optionsOfPlayers.check()
   const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
+  const outbox = check.boolean('outbox', options.outbox ?? false)
   return {
     schema: quoted(schemaName),
     schemaName,
     players: { ...players, ...more },
     legacyBets: legacyName?.map(quoted).join('.') ?? null,
+    outbox,
     optionSet: optionSetOf({
       ...playersOptions(players),
       ...Object.fromEntries(Object.entries(more).map(([name, value]) => [`players.${name}`, value])),
       legacyBets: legacyName?.join('.') ?? null,
+      // Absent without it: the hash of such a schema stays the same.
+      ...(outbox ? { outbox } : {}),
     }),
   }
 }

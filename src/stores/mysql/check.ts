@@ -118,11 +118,12 @@ export async function migrationProblem(database: Session, tables: Tables): Promi
   }
 }
 
-const ownTablesOf = ({ players }: Tables) => [
+const ownTablesOf = ({ players, outbox }: Tables) => [
   'wallet_bets',
   'wallet_transactions',
   'wallet_proofs',
   ...(players.own ? ['wallet_players'] : []),
+  ...(outbox ? ['wallet_outbox'] : []),
 ]
 
 async function checkTables(database: Session, tables: Tables): Promise<void> {

@@ -15,6 +15,7 @@ import { lookupRowOf, type Values } from './rows.js'
 import {
   betStatement,
   createIndex,
+  owedStatement,
   playerStatement,
   timeStatement,
   transactionStatement,
@@ -77,6 +78,8 @@ function statementOf(tables: Tables, query: LookupQuery): [text: string, values:
       return [betStatement(tables), [JSON.stringify([query.betId])]]
     case 'transaction':
       return [transactionStatement(tables), [query.transactionId]]
+    case 'owed':
+      return [owedStatement(tables), []]
     case 'player': {
       const { playerKey, playerId, limit } = query
       const [from, to] = [dateTimeOf(query.from), dateTimeOf(query.to)]

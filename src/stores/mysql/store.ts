@@ -69,6 +69,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     execute: createCommitter({ connections, tables, withinTransaction }),
     refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),
     retryUnknown: connections.isCluster,
+    outbox: tables.outbox,
   })
 }
 

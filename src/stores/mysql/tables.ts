@@ -1,4 +1,4 @@
-/** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
+/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
 
 import {
   type Tables as DatabaseTables,
@@ -42,6 +42,12 @@ export interface MysqlTables {
    * these bets are stored in `wallet_bets`.
    */
   legacyBets?: string
+  /**
+   * Whether every commit also writes an event into the table `wallet_outbox`, in the same statement, for a
+   * relay to deliver (docs/events.md).
+   * @default false
+   */
+  outbox?: boolean
 }
 
 export interface Tables extends DatabaseTables {

@@ -59,7 +59,7 @@ export async function checkTables(
       SELECT c.oid
       FROM pg_catalog.pg_class c
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'wallet_transaction_ids')
+      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'outbox', 'wallet_transaction_ids')
         OR n.nspname = $2 AND c.relname = $3
     `)}
     SELECT n.nspname::text AS schema, c.relname::text AS name

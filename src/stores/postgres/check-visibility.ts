@@ -61,7 +61,7 @@ async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promi
     `SELECT c.relname::text AS name
       FROM pg_catalog.pg_class c
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions') AND row_security_active(c.oid)`,
+      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'outbox') AND row_security_active(c.oid)`,
     [schemaName],
   )) as { name: string }[]
   const [first] = rows

@@ -42,6 +42,7 @@ export async function checkDatabase(
     if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
     const hasTriggers = await checkBaseTables(ask, tables, playersTarget)
     await checkSequence(ask, tables)
+    if (tables.outbox) await checkOrderOfEvents(ask, tables)
     return { column, hasTriggers, everyRow }
   } catch (error) {
     throw withAdvice(error, tables)
@@ -121,6 +122,22 @@ async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<
     `The sequence ${schemaName}.wallet_transaction_ids is behind its table: ${used.id} is used already. Run ` +
       `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, max(wallet_transaction_id::bigint)) FROM ` +
       `${schema}.transactions WHERE wallet_transaction_id ~ '^[0-9]{1,18}$'`,
+  )
+}
+
+/** With a cache, sessions draw numbers ahead: events of a bet would not have the order of its commits. */
+async function checkOrderOfEvents(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
+  const [changed] = await ask(
+    `SELECT FROM pg_catalog.pg_sequences
+      WHERE schemaname = $1 AND sequencename = 'wallet_transaction_ids'
+        AND (cache_size > 1 OR increment_by < 1 OR cycle)`,
+    [schemaName],
+  )
+  if (changed === undefined) return
+  throw storeError(
+    'SCHEMA_VERSION',
+    `The sequence ${schemaName}.wallet_transaction_ids was changed: events need their order. Run ALTER SEQUENCE ` +
+      `${schema}.wallet_transaction_ids INCREMENT BY 1 CACHE 1 NO CYCLE`,
   )
 }
 

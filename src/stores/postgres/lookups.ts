@@ -17,6 +17,7 @@ import {
   betStatement,
   createIndex,
   lookedUpBetColumns,
+  owedStatement,
   playerStatement,
   timeStatement,
   transactionStatement,
@@ -73,6 +74,7 @@ function readerOf(ask: Connections['statement'], tables: Tables) {
   const statements = {
     bet: betStatement(tables),
     transaction: transactionStatement(tables),
+    owed: owedStatement(tables),
     player: playerStatement(tables),
     time: timeStatement(tables),
   }
@@ -86,6 +88,8 @@ function valuesOf(query: LookupQuery): unknown[] {
       return [query.betId]
     case 'transaction':
       return [query.transactionId]
+    case 'owed':
+      return []
     case 'player':
       return [query.playerKey, query.playerId, query.from, query.to, ...query.before, query.limit]
     case 'time':

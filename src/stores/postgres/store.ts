@@ -77,5 +77,6 @@ export function createPostgresStore(
       refusalByRule(changes, cause, { connections, tables, columns, lockTimeoutMs }),
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
+    outbox: tables.outbox,
   })
 }

@@ -1,4 +1,4 @@
-/** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
+/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
 
 import { type Dialect, type PlayersTable, type Tables, tablesFrom } from '../database/tables.js'
 import { check } from './errors.js'
@@ -28,6 +28,12 @@ export interface PostgresTables {
    * these bets are stored in `bets`.
    */
   legacyBets?: string
+  /**
+   * Whether every commit also writes an event into the table `outbox`, in the same statement, for a
+   * relay to deliver (docs/events.md).
+   * @default false
+   */
+  outbox?: boolean
 }
 
 /** PostgreSQL silently truncates longer names, which would name another table. */

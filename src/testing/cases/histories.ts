@@ -146,12 +146,12 @@ async function recover(
 }
 
 /** Checks a property, and throws the failure of the smallest counterexample. */
-async function everyRun<T>(
+export async function everyRun<T>(
   context: CaseContext,
   arbitrary: fc.Arbitrary<T>,
   run: (value: T) => Promise<void>,
+  { seed, runs: numRuns }: Pick<CaseContext['options'], 'seed' | 'runs'> = context.options,
 ): Promise<void> {
-  const { seed, runs: numRuns } = context.options
   const property = fc.asyncProperty(arbitrary, async value => {
     try {
       await run(value)

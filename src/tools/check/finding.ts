@@ -7,6 +7,7 @@ export type Subject =
   | 'privileges'
   | 'schema'
   | 'players table'
+  | 'trial debit'
   | 'lookup indexes'
   | 'statements'
 
@@ -28,6 +29,19 @@ export const finding = (
   text: string,
   lines: readonly string[] = [],
 ): Finding => ({ subject, state, text, lines })
+
+/** Of a player whose balance was credited and debited. */
+export const trialPassed = finding(
+  'trial debit',
+  'ok',
+  'one player was credited and debited, and rolled back',
+)
+
+export const noPlayer = finding(
+  'trial debit',
+  'skipped',
+  'not tried: no player has a balance, or other code has locked every row',
+)
 
 /** A server with all that was found. */
 export interface CheckedServer {

@@ -11,6 +11,7 @@ import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
 import { type CheckSettings, describe, type Finding, finding } from './finding.js'
+import { trialFinding } from './mysql-trial.js'
 import { columnsBehind } from './mysql-view.js'
 import { allFindings } from './ready.js'
 import { notAllowed, statementsFinding, switchedOff } from './statements.js'
@@ -39,6 +40,7 @@ export async function checkMysql(
       return store.stats.durability
     },
     privileges: () => privilegesFinding(ask, tables, user),
+    trial: () => trialFinding(pool, tables),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
   })
@@ -163,7 +165,9 @@ async function digestsFinding(
   )
   return statementsFinding(
     rows.map(([schema, text, calls]) => ({
-      ...{ text: String(text), calls: Number(calls), user: null },
+      text: String(text),
+      calls: Number(calls),
+      user: null,
       schemaDefault: schema == null ? null : String(schema),
     })),
     columns,

@@ -9,6 +9,7 @@ import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
 import { type CheckSettings, type Finding, finding } from './finding.js'
+import { trialFinding } from './postgres-trial.js'
 import { allFindings } from './ready.js'
 import { type Statement, statementsFinding, switchedOff } from './statements.js'
 import type { BalanceColumnName } from './write-back.js'
@@ -35,6 +36,7 @@ export async function checkPostgres(
       return store.stats.durability
     },
     privileges: () => privilegesFinding(ask, tables, user),
+    trial: () => trialFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
     statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
   })

@@ -7,6 +7,8 @@ export interface ServerChecks {
   /** `ready()` of a store with this option. @returns its durability */
   ready(allowNotDurable: boolean): Promise<Durability | null>
   privileges(): Promise<Finding>
+  /** A debit that is rolled back. The triggers of the operator run. */
+  trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
   statements(): Promise<Finding>
 }
@@ -15,10 +17,18 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
   const ready = await readyFindings(checks.ready, settings.allowNotDurable)
   const ofReady = ready.filter(({ subject }) => subject === 'privileges')
   const privileges = await checked('privileges', checks.privileges)
-  return [
+  const first = [
     ...ready.filter(({ subject }) => subject !== 'privileges'),
     // `ready` may miss a right that is not among those of the store: a view needs more.
     ...(privileges.state === 'ok' && ofReady.length > 0 ? ofReady : [privileges]),
+  ]
+  // What is not durable can still be tried.
+  const isUsable = first.every(({ subject, state }) => state === 'ok' || subject === 'durability')
+  return [
+    ...first,
+    isUsable
+      ? await checked('trial debit', checks.trial)
+      : finding('trial debit', 'skipped', 'not tried: see the problem above'),
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
     await checked('statements', checks.statements),
   ]

@@ -1,5 +1,6 @@
 /** Reads the arguments that commands have in common. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { microsecondsOf } from '../../lookups/times.js'
 import { signerOf } from '../platform/signer.js'
 
 /** Wrong usage of the command. The message is for the user. */
@@ -82,6 +83,14 @@ export function wholeNumberOf(name: string, text: string | undefined): number | 
   return Number(text)
 }
 
+/** A time of a lookup, as it was given. */
+export function timeOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || microsecondsOf(text) !== null) return text
+  throw new UsageError(
+    `${name} must be a time in UTC, as in 2026-11-22 or 2026-11-22T10:00:00Z, not ${JSON.stringify(text)}`,
+  )
+}
+
 export function numberOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^[0-9]+(\.[0-9]+)?$/.test(text))
@@ -149,7 +158,8 @@ function signOf(values: AuthenticationValues): { sign?: ReturnType<typeof signer
   if (!secret) throw new UsageError(`--sign-header needs the secret in ${secretVariable} (environment)`)
   return {
     sign: signerOf({
-      ...{ header, secret },
+      header,
+      secret,
       ...given('algorithm', values['sign-algorithm']),
       ...given('encoding', values['sign-encoding']),
       ...given('prefix', values['sign-prefix']),

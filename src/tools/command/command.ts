@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   bet: async () => (await import('./bet.js')).bet,
   transaction: async () => (await import('./transaction.js')).transaction,
   player: async () => (await import('./player.js')).player,
+  owed: async () => (await import('./owed.js')).owed,
   reconcile: async () => (await import('./reconcile.js')).reconcile,
 }
 

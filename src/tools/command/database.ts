@@ -37,13 +37,17 @@ export function openDatabase(url: string, advice = ''): Database {
   if (engineOf(url) === 'postgres') {
     const pool = postgresPool(url, advice)
     return {
-      ...{ engine: 'postgres', pool, close: () => pool.end() },
+      engine: 'postgres',
+      pool,
+      close: () => pool.end(),
       ask: async (text, values = []) => (await pool.query({ text, values, query_timeout: statementMs })).rows,
     }
   }
   const pool = mysqlPool(url.replace(/^mariadb:/i, 'mysql:'), advice)
   return {
-    ...{ engine: 'mysql', pool, close: () => pool.promise().end() },
+    engine: 'mysql',
+    pool,
+    close: () => pool.promise().end(),
     ask: (text, values = []) =>
       mysqlRows(pool, { sql: text, values, rowsAsArray: true, timeout: statementMs }),
   }

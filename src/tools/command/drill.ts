@@ -52,6 +52,8 @@ export async function runDrill(words: string[]): Promise<number> {
   for (const file of [values.json, values.html]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
   checkStaging(baseUrl, values.staging)
+  // A store warns of each change of the durability: the page says it.
+  process.removeAllListeners('warning')
   const urls = values['database-url'] ?? databaseUrlsInEnvironment().split(/\s+/)
   const database = openDurability(urls.filter(url => url !== ''))
   let due: readonly Fault[] = []

@@ -17,6 +17,7 @@ export const commandHelp = `Usage
   bet-wallet transaction <transactionId> --database-url <url>
   bet-wallet transaction --amount <decimal> --around <time> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
+  bet-wallet owed --database-url <url>
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
   try          a wallet in memory, with a page to try it: no clone, no database
@@ -37,6 +38,7 @@ export const commandHelp = `Usage
   bet          explains a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId, or finds one by amount and time
   player       shows an account with its transactions and bets
+  owed         shows the clawbacks that were not collected, in sum and bet by bet
   reconcile    compares the platform's report with the wallet's transactions, explains each
                difference, and shows the call that repairs it
 
@@ -113,8 +115,8 @@ export const grantsHelp = `Usage
 Prints the GRANT statements that a role of the database needs, and changes nothing. On MySQL and
 MariaDB the role may be a user with its host: wallet@10.0.%
 
-  --for <use>               store (default): the wallet. lookups: bet, player, transaction and
-                            reconcile. settlements: PAM code that calls credit_bet_v1.
+  --for <use>               store (default): the wallet. lookups: bet, player, transaction,
+                            owed and reconcile. settlements: PAM code that calls credit_bet_v1.
 
 ${playersHelp}
 
@@ -126,11 +128,13 @@ export const checkHelp = `Usage
   bet-wallet check --database-url <url> [options]
 
 Checks everything that a wallet needs of its database, and says what is wrong, with SQL to paste.
-Run it as the wallet's own user. It changes nothing.
+Run it as the wallet's own user. It changes nothing: a trial debit is rolled back.
 
   server, players table, schema   what ready() of the store checks
   durability       settings with which a crash or a failover loses answered commits
   privileges       what this user lacks
+  trial debit      one player is credited and debited, and the database transaction is rolled back.
+                   Your triggers run: what they lack, such as a right, shows only so
   lookup indexes   of bet, player, reconcile
   statements       code that sets a balance instead of adding to it, in the statistics of the
                    server: pg_stat_statements, or the digests of performance_schema. Needs a user
@@ -178,6 +182,7 @@ export const lookUpHelp = `Usage
   bet-wallet transaction <transactionId> [options]
   bet-wallet transaction --amount <decimal> --around <time> [options]
   bet-wallet player <playerId> [options]
+  bet-wallet owed [options]
 
 Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
 Times are UTC. Ids are compared exactly.
@@ -197,11 +202,16 @@ Transaction of which no id is known
   --player <id>             only this player's: by the player's index, otherwise by that of the time
   --limit <number>          how many are shown, at most 1000 (50)
 
+Owed: clawbacks that were not collected. Reads every bet; needs the index of a bet
+  --player <id>             only this player's
+  --from <time>             bets whose last clawback was refused at or after
+  --to <time>               or before
+
 Output
   --json                    prints JSON
   --html <file>             bet, player: a page for support and finance, to read to the player
 
-The exit code is 0, 1 if nothing was found, and 2 if the lookup was not possible.`
+The exit code is 0, 1 if nothing was found (owed: 0), and 2 if the lookup was not possible.`
 
 export const reconcileHelp = `Usage
   bet-wallet reconcile <report...> --from <time> --to <time> [options]

@@ -208,14 +208,22 @@ async function chosen(
     return all.find(each => each === answer?.[1]) ?? null
   }
   const framework = await one(
-    ...(['framework', 'Which framework serves the calls?', project.frameworks, frameworks] as const),
-    ...([values.framework, 'node'] as const),
+    'framework',
+    'Which framework serves the calls?',
+    project.frameworks,
+    frameworks,
+    values.framework,
+    'node',
   )
   if (framework === null) return null
   const tools = [...new Set(project.tools.map(tool => toolFor(mapping, tool)))]
   const tool = await one(
-    ...(['migrations', 'Which migration tool creates the tables?', tools, migrationTools] as const),
-    ...([values.migrations, 'none'] as const),
+    'migrations',
+    'Which migration tool creates the tables?',
+    tools,
+    migrationTools,
+    values.migrations,
+    'none',
   )
   if (tool === null) return null
   if (tool !== toolFor(mapping, tool))
@@ -254,7 +262,11 @@ async function write(
     onFastify: project.has('@nestjs/platform-fastify'),
   }
   const { files, run } = projectFiles(mapping, {
-    ...{ framework, tool, folder, place, nest },
+    framework,
+    tool,
+    folder,
+    place,
+    nest,
     grants: grantsText(mapping),
   })
   const paths = files.map(({ path }) => path)

@@ -90,7 +90,7 @@ function openSource(url: string, options: { schema?: string; allowScan: boolean 
   return { lookups, url, close }
 }
 
-const lookupNames = ['bet', 'transaction', 'player', 'transactions'] as const
+const lookupNames = ['bet', 'transaction', 'player', 'owed', 'transactions'] as const
 
 async function configured(file: string): Promise<Source> {
   const path = resolve(file)

@@ -2,9 +2,8 @@
 import type { ParseArgsConfig } from 'node:util'
 import type { BetHistory, PlayerHistory, WalletLookups } from '../../lookups/records.js'
 import { formatPlayer } from '../../lookups/text.js'
-import { microsecondsOf } from '../../lookups/times.js'
 import { renderPlayer } from '../dispute/player-page.js'
-import { given, idOf, parseWords, UsageError, wholeNumberOf } from './arguments.js'
+import { given, idOf, parseWords, timeOf, wholeNumberOf } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { htmlArguments, withLookups } from './lookup-source.js'
 import { checkWritable, forTerminal, printJson, writeReport } from './output.js'
@@ -56,11 +55,4 @@ async function betsOf(lookups: WalletLookups, history: PlayerHistory | null): Pr
     if (bet !== null) found.push(bet)
   }
   return found
-}
-
-function timeOf(name: string, text: string | undefined): string | undefined {
-  if (text === undefined || microsecondsOf(text) !== null) return text
-  throw new UsageError(
-    `${name} must be a time in UTC, as in 2026-11-22 or 2026-11-22T10:00:00Z, not ${JSON.stringify(text)}`,
-  )
 }

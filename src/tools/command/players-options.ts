@@ -48,7 +48,10 @@ export function tablesGiven(values: PlayersValues): StoreTables | null {
   if (!id || !currency || !balance)
     throw new UsageError('--players needs its columns: --id, --currency and --balance')
   const players = {
-    ...{ table, id, currency, balance },
+    table,
+    id,
+    currency,
+    balance,
     ...given('idType', values['id-type']),
     ...given('idCollation', values['id-collation']),
     ...given('balanceType', values['balance-type']),

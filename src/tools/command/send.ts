@@ -134,7 +134,9 @@ async function exchange(
   try {
     const { status, text } = await post(url, headers, body, settings)
     return {
-      ...{ url: url.href, status, answer: mask(text.slice(0, answerShownMax)) },
+      url: url.href,
+      status,
+      answer: mask(text.slice(0, answerShownMax)),
       explanation: explainAnswer(operation, status, text, isNew),
     }
   } catch (error) {

@@ -83,7 +83,9 @@ function searchOf(values: Values): TransactionSearch {
   const limit = wholeNumberOf('--limit', values.limit) ?? 50
   if (limit < 1 || limit > 1_000) throw new UsageError('--limit must be a whole number from 1 to 1000')
   return {
-    ...{ amount, limit, ...given('playerId', values.player) },
+    amount,
+    limit,
+    ...given('playerId', values.player),
     from: new Date(middle - distance).toISOString(),
     to: new Date(middle + distance).toISOString(),
   }

@@ -1,6 +1,7 @@
 /** A bet as one HTML page for a dispute: in words that support can read to the player. */
 import { type BetExplanation, explainBet } from '../../lookups/bet-explanation.js'
 import { money } from '../../lookups/money-text.js'
+import { owedOf } from '../../lookups/owed.js'
 import type { BetHistory } from '../../lookups/records.js'
 import { type BetStep, isLegacy, isTombstone } from '../../lookups/steps.js'
 import { add, isZero } from '../../money.js'
@@ -54,7 +55,7 @@ function answers(history: BetHistory, explanation: BetExplanation): Markup {
   const { playerId, currency, steps } = explanation
   const ofCalls = (wanted: (step: BetStep) => boolean) => answerOf(steps.filter(wanted), explanation)
   const isBet = ({ transaction }: BetStep) => transaction.operation === 'placebet'
-  const owed = Object.values(history.bet?.credits ?? {}).reduce((sum, credit) => add(sum, credit.owed), '0')
+  const owed = owedOf(history.bet ?? { credits: {} })
   const facts: (readonly [string, Markup | string | null])[] = [
     ['Stake', ofCalls(step => isBet(step) && step.accepted) ?? withoutPlacebet(history)],
     ['Refused', ofCalls(step => isBet(step) && !step.accepted)],

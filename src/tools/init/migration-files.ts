@@ -79,7 +79,8 @@ export function migrationOf(mapping: Mapping, tool: MigrationTool, place: Migrat
     case 'none':
       return {
         files: [{ path: 'migrate.ts', text: migrateFile(isModule) }],
-        ...{ run: 'npx tsx migrate.ts', byProgram: true },
+        run: 'npx tsx migrate.ts',
+        byProgram: true,
       }
   }
 }

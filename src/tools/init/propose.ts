@@ -94,12 +94,19 @@ function proposeColumns(
   if (questions.length > 0) return { status: 'unclear', questions }
   const decided = { id, currency, balance, units } as Decided
   const mapping: Mapping = {
-    ...{ engine, table, exactCollation: schema.exactCollation, below: tablesBelow(table, schema.tables) },
-    ...{ id: decided.id.value, balance: decided.balance.value, minorUnits: decided.units.value },
+    engine,
+    table,
+    exactCollation: schema.exactCollation,
+    below: tablesBelow(table, schema.tables),
+    id: decided.id.value,
+    balance: decided.balance.value,
+    minorUnits: decided.units.value,
     ...decided.currency.value,
   }
   return {
-    ...{ status: 'ready', mapping, notes: notesOf(mapping) },
+    status: 'ready',
+    mapping,
+    notes: notesOf(mapping),
     reasons: reasonsOf(mapping, reason, decided),
   }
 }
@@ -287,11 +294,20 @@ function chosenCurrency(
       return withColumn(table, id, one.column, `${one.reason}, judged by its name`)
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
     const why = rejected.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
-    const text = `Which column is the currency, or which code do all players have (EUR)?${why}`
+    const text =
+      candidates.length === 0 && rejected.length > 0
+        ? `Which column is the currency code?${why} Create a view with the code as text, and name it by --players.`
+        : `Which column is the currency, or which code do all players have (EUR)?${why}`
     return { question: { ...question('currency', text, choices), free: true } }
   }
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
     const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
+    const unread = rejected.map(({ column: { name }, reason }) => `${name} (${reason})`)
+    // Players of another currency would be debited as if their balances were in this one.
+    if (column === null && unread.length > 0)
+      throw new Impossible(
+        `--currency ${answer}: ${fullName(table)} has a currency that init cannot read: ${listed(unread)}. Create a view with the code as text, and name it by --players`,
+      )
     const reason =
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
     return { value: { currency: column, onlyCurrency: answer }, reason }

@@ -188,7 +188,11 @@ function columnOf(engine: Engine, row: Row): Column {
   ]
   const extra = String(row.extra ?? '').toLowerCase()
   return {
-    ...{ name: String(row.column), type, precision, scale, length },
+    name: String(row.column),
+    type,
+    precision,
+    scale,
+    length,
     declared:
       engine === 'mysql'
         ? String(row.declared).toLowerCase()

@@ -102,7 +102,9 @@ export function explainAnswer(
   const known = errorCode === null ? undefined : reasonOf(errorCode, fieldOf('description') ?? '')
   if (known !== undefined)
     return {
-      ...{ result: 'refused', rule: refusalSentence(operation, known), retry: never },
+      result: 'refused',
+      rule: refusalSentence(operation, known),
+      retry: never,
       advice: adviceFor(operation, known),
     }
   const [rule, advice] = statuses[status] ?? []
@@ -149,7 +151,10 @@ function explainSuccess(operation: Operation, isNew: boolean): Explanation {
 
 function explainFault(operation: Operation, { status, errorCode, problem }: Fault): Explanation {
   const unknown = (rule: string, advice: string): Explanation => ({
-    ...{ result: 'unknown', rule, retry: again, advice },
+    result: 'unknown',
+    rule,
+    retry: again,
+    advice,
   })
   if (problem !== null)
     return unknown(

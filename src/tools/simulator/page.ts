@@ -135,7 +135,9 @@ function charts({ parts, partMs }: SimulationTimeline, durationMs: number): Mark
 }
 
 const axis = (durationMs: number): Pick<Chart, 'from' | 'to' | 'timeText'> => ({
-  ...{ from: 0, to: durationMs, timeText: at => (at === 0 ? '0' : durationText(at)) },
+  from: 0,
+  to: durationMs,
+  timeText: at => (at === 0 ? '0' : durationText(at)),
 })
 
 const isWrong = ({ expected, actual }: PlayerBooks) => expected === null || actual !== expected
@@ -151,12 +153,15 @@ function balanceCharts({ balances }: SimulationTimeline, { books, durationMs }: 
   const draw = ({ playerId, currency, balances: seen }: PlayerTimeline) =>
     chart({
       ...axis(durationMs),
-      ...{ title: `${playerId}${wrong.has(playerId) ? ' (differs)' : ''}`, steps: true },
+      title: `${playerId}${wrong.has(playerId) ? ' (differs)' : ''}`,
+      steps: true,
       lines: [
         {
           name: '',
           points: seen.map(({ atMs, balance }) => ({
-            ...{ at: atMs, value: Number(balance), text: `${balance} ${currency}` },
+            at: atMs,
+            value: Number(balance),
+            text: `${balance} ${currency}`,
           })),
         },
       ],

@@ -145,7 +145,12 @@ export class Timeline {
 }
 
 const createPart = (): Part => ({
-  ...{ calls: 0, refusals: 0, failedCalls: 0, faultsInjected: 0, differences: 0, latencies: null },
+  calls: 0,
+  refusals: 0,
+  failedCalls: 0,
+  faultsInjected: 0,
+  differences: 0,
+  latencies: null,
 })
 
 function addPart(into: Part, { latencies, ...counts }: Part): void {

@@ -9,15 +9,17 @@
 # and `mariadb-install-db`.
 # cspell:ignore sourcelist sourceparts debconf resolveip charsets
 set -euo pipefail
-engine=$1 suite=${2:-sid}
+engine=$1 suite=${2:-sid} scripts=
 # As test/mysql/installation.ts looks for it.
 if [ "$(id -u)" = 0 ]; then cache=/var/cache; else cache=${XDG_CACHE_HOME:-$HOME/.cache}; fi
 folder=$(realpath -m "${3:-${MYSQL_FOLDER:-$cache/bet-wallet/mysql}}")
 case $engine in
   mysql) packages='mysql-server-core mysql-client-core' programs='sbin/mysqld bin/mysql' ;;
   mariadb)
-    packages='mariadb-server-core mariadb-client-core'
-    # In their places, because mariadb-install-db runs them there.
+    packages='mariadb-server-core mariadb-client-core galera-4'
+    # Without what it needs: of it, only the scripts by which a node of Galera gets all data.
+    scripts=mariadb-server
+    # In their places, because mariadb-install-db and those scripts run them there.
     programs='sbin/mariadbd bin/my_print_defaults bin/resolveip'
     ;;
 esac
@@ -48,7 +50,7 @@ apt install --no-install-recommends --print-uris -y $packages |
   sed -n "s/^'.*' \([^_ ]*\)_.*/\1/p" | grep -vE '^(perl|debconf|dpkg|tar|apt)' | sort -u >"$work/list"
 cd "$work/packages"
 # shellcheck disable=SC2046
-apt download -qq $(cat "$work/list")
+apt download -qq $(cat "$work/list") $scripts
 for package in ./*.deb; do dpkg-deb -x "$package" "$work/result/root"; done
 
 for program in $programs; do

@@ -61,6 +61,35 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(code).toBe(0)
   })
 
+  test("a trigger whose definer lacks a right: the server's own error", async () => {
+    await admin.query(`CREATE TABLE pam.accounts_history (id varchar(64), balance decimal(18, 2));
+      CREATE USER auditor@localhost;
+      GRANT TRIGGER, SELECT, UPDATE ON pam.accounts TO auditor@localhost;
+      CREATE DEFINER = auditor@localhost TRIGGER pam.log_balance AFTER UPDATE ON pam.accounts FOR EACH ROW
+        IF NEW.balance < OLD.balance THEN INSERT INTO pam.accounts_history VALUES (NEW.id, NEW.balance); END IF`)
+    const { code, out } = await run()
+    expect(lineOf(out, 'privileges')).toContain('ok')
+    expect(lineOf(out, 'trial debit')).toMatch(
+      /PROBLEM .*INSERT command denied to user 'auditor'@'localhost' for table .*accounts_history.* \(error 1142\)/,
+    )
+    expect(code).toBe(1)
+    await admin.query('GRANT INSERT ON pam.accounts_history TO auditor@localhost')
+    expect(lineOf((await run()).out, 'trial debit')).toMatch(/ok .*rolled back/)
+    const [rows] = await admin.query('SELECT * FROM pam.accounts_history')
+    expect(rows).toEqual([])
+    await admin.query(
+      'DROP TRIGGER pam.log_balance; DROP TABLE pam.accounts_history; DROP USER auditor@localhost',
+    )
+  })
+
+  test('no player: no debit is tried, which is no problem', async () => {
+    await admin.query('DELETE FROM pam.accounts')
+    const { code, out } = await run()
+    expect(lineOf(out, 'trial debit')).toMatch(/^ {2}- .*not tried: no player/)
+    expect(code).toBe(0)
+    await admin.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)")
+  })
+
   test('rights that are missing, each: the SQL that grants it', async () => {
     const grants = (await runCommand(['grants', 'wallet@127.%', '--database-url', adminUrl])).out
     for (const grant of grants.trim().split('\n')) {

@@ -94,6 +94,48 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect((await run()).code).toBe(0)
       })
 
+      test("a trigger of the operator lacks a right: the server's own error, and what cures it", async () => {
+        await admin.query(`CREATE TABLE pam.accounts_history (id text, balance numeric);
+          CREATE FUNCTION pam.log_balance() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO pam.accounts_history VALUES (NEW.id, NEW.balance); RETURN NULL; END';
+          CREATE CONSTRAINT TRIGGER log_balance AFTER UPDATE ON pam.accounts DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW WHEN (NEW.balance < OLD.balance) EXECUTE FUNCTION pam.log_balance()`)
+        const { code, out } = await run()
+        expect(lineOf(out, 'privileges')).toContain('ok')
+        expect(lineOf(out, 'trial debit')).toMatch(
+          /PROBLEM .*42501: permission denied for table accounts_history.*pam\.log_balance\(\) line 1/,
+        )
+        expect(out).toMatch(/GRANT to "wallet" what the trigger writes, or .*SECURITY DEFINER/)
+        expect(code).toBe(1)
+        const cures = [
+          'GRANT INSERT ON pam.accounts_history TO wallet',
+          'REVOKE INSERT ON pam.accounts_history FROM wallet; ALTER FUNCTION pam.log_balance() SECURITY DEFINER',
+        ]
+        for (const cure of cures) {
+          await admin.query(cure)
+          const cured = await run()
+          expect(lineOf(cured.out, 'trial debit')).toMatch(/ok .*rolled back/)
+          expect(cured.code).toBe(0)
+        }
+        expect((await admin.query('SELECT * FROM pam.accounts_history')).rows).toEqual([])
+        await admin.query('DROP TABLE pam.accounts_history; DROP FUNCTION pam.log_balance() CASCADE')
+      })
+
+      test.each([
+        ['no player', "DELETE FROM pam.accounts"],
+        ['a player whose row is locked', 'SELECT 1 FROM pam.accounts FOR UPDATE'],
+      ])('%s: no debit is tried, which is no problem', async (_, statement) => {
+        const writer = await admin.connect()
+        await writer.query(`BEGIN; ${statement}`)
+        if (statement.startsWith('DELETE')) await writer.query('COMMIT')
+        const { code, out } = await run()
+        expect(lineOf(out, 'trial debit')).toMatch(/^ {2}- .*not tried: /)
+        expect(code).toBe(0)
+        await writer.query('ROLLBACK')
+        writer.release()
+        await admin.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100) ON CONFLICT DO NOTHING")
+      })
+
       test('without any right on the library: the table must be named, then every right is printed', async () => {
         await admin.query('REVOKE USAGE ON SCHEMA bet_wallet FROM wallet')
         expect((await run()).out).toContain("name your players' table by")

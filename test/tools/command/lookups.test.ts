@@ -267,7 +267,7 @@ describe('a config file', () => {
   }
   const lookups = `{
     bet: async betId => betId === 'b-1' ? { betId, bet: null, transactions: [] } : null,
-    transaction: async () => [], player: async () => null, transactions: async function* () {},
+    transaction: async () => [], player: async () => null, owed: async () => [], transactions: async function* () {},
   }`
 
   it('makes the lookups, is closed, and a pool that it left open does not keep the process', async () => {

@@ -278,6 +278,14 @@ describe('given a table without a currency that the store can read', () => {
   test('but the number of one, then the question says why it is not used', () => {
     const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
     expect(JSON.stringify(propose(numbered, {}))).toContain('currency_id is not usable: integer is no code')
+    expect(JSON.stringify(propose(numbered, {}))).not.toContain('(EUR)')
+  })
+
+  test('but the number of one, then the code of all players is refused: others would be debited as it', () => {
+    const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
+    expect(proposed(numbered, { currency: 'EUR' })).toMatch(
+      /^--currency EUR: pam\.accounts has a currency that init cannot read: currency_id \(integer is no code.*a view with the code as text/,
+    )
   })
 
   test('but an enum of PostgreSQL, then a view casts it', () => {

@@ -199,6 +199,7 @@ class Wallet {
       return history && { ...history, transactions }
     },
     player: playerId => this.#source.player(playerId),
+    owed: () => this.#source.owed(),
   }
 
   async *#between(from: string, to: string) {
@@ -237,6 +238,7 @@ function lookupsOf(store: MemoryStore): WalletLookups {
         ? null
         : { betId, bet: bet && { ...bet, recordedAt: null }, transactions }
     },
+    owed: async () => [],
     player: async playerId => {
       const player = store.player(playerId)
       return { playerId, player, transactions: [], bets: [], next: null }

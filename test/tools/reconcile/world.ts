@@ -125,6 +125,7 @@ export function lookupsOf(records: readonly RecordedTransaction[]): WalletLookup
     transaction: async id => records.filter(({ transactionId }) => transactionId === id),
     bet: async betId => historyOf(betId, records),
     player: async () => null,
+    owed: async () => [],
   }
 }
 

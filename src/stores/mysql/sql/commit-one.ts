@@ -149,6 +149,15 @@ function lockPlayer(tables: Tables): string {
     END IF;`
 }
 
+/** An empty line without an outbox. */
+const insertEvent = ({ schema, outbox }: Tables): string =>
+  outbox
+    ? sql`
+      INSERT INTO ${schema}.wallet_outbox (id, bet_id, due_at)
+      VALUES (item_id, item_bet_id, recorded_time);
+    `
+    : ''
+
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
@@ -164,7 +173,7 @@ function write(tables: Tables): string {
         recordedAt: 'recorded_time',
       })}
     );
-
+    ${insertEvent(tables)}
     IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.wallet_bets bet
       SET

@@ -156,7 +156,7 @@ function write(tables: Tables): string {
       -- Only those that are committed count; a window function sorts all items.
       ${insertTransactions(tables, 'COALESCE(SUM(item.balance_delta) OVER (PARTITION BY item.player_id ORDER BY item.item_index ROWS UNBOUNDED PRECEDING), 0)')}
     END IF;
-
+    ${insertEvents(tables)}
     INSERT INTO ${schema}.wallet_bets (
       ${betColumns}
     )
@@ -201,6 +201,17 @@ function write(tables: Tables): string {
       ${signalBalanceDiffers}
     END IF;`
 }
+
+/** An empty line without an outbox. */
+const insertEvents = ({ schema, outbox }: Tables): string =>
+  outbox
+    ? sql`
+      INSERT INTO ${schema}.wallet_outbox (id, bet_id, due_at)
+      SELECT item.id, item.bet_id, recorded_time
+      FROM ${schema}.wallet_batch_items item
+      WHERE item.verdict = 'committed';
+    `
+    : ''
 
 /** @param changes of the player's balance by the items up to this one */
 function insertTransactions(tables: Tables, changes: string): string {

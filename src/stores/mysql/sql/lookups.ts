@@ -1,7 +1,7 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 
 import type { LookupIndex } from '../../database/lookup-indexes.js'
-import { transactionKey } from '../../database/record-columns.js'
+import { anyOwed, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asBytes, currencyOfLoaded, exactText, isPlayer } from './fragments.js'
@@ -19,7 +19,7 @@ export const lookedUpTransactionColumns = [
   'bet_currency',
 ]
 
-const transactionFields = ({ schema }: Tables) =>
+export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   lines(
     lookedUpTransactionColumns.map(column =>
       column === 'bet_currency'
@@ -58,6 +58,16 @@ export const transactionStatement = (tables: Tables) => sql`
   FROM ${tables.schema}.wallet_transactions recorded
   WHERE recorded.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND recorded.transaction_id = ?`
+
+/** Bets of which something is owed: at least one row each, the bet beside each of its refused unsettlements. */
+export const owedStatement = (tables: Tables) => sql`
+  SELECT
+    ${transactionFields(tables)},
+    ${betFields({ ...tables, legacyBets: null })}
+  FROM ${tables.schema}.wallet_bets bet
+  LEFT JOIN ${tables.schema}.wallet_transactions recorded
+    ON recorded.bet_id = bet.bet_id AND recorded.operation = 'unsettlement' AND recorded.error_code IS NOT NULL
+  WHERE ${anyOwed('bet')}`
 
 const time = 'CAST(? AS datetime(6))'
 

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.js'
 import { creditProcedureName } from './fragments.js'
 
 /** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
-export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse): Right[] {
+export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
   const { id, currency, balance } = players.columns
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const onColumns = (privilege: string, ...columns: string[]) =>
@@ -17,6 +17,7 @@ export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse):
         ...own('wallet_transactions', 'SELECT', 'INSERT'),
         ...own('wallet_bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...own('wallet_proofs', 'SELECT', 'INSERT', 'DELETE'),
+        ...(outbox ? own('wallet_outbox', 'INSERT') : []),
         ...onColumns('SELECT', id, currency, balance),
         ...onColumns('UPDATE', balance),
         ...onLegacyBets,
@@ -38,6 +39,12 @@ export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse):
         ...onColumns('SELECT', id, balance),
         ...onColumns('UPDATE', balance),
         ...onLegacyBets,
+      ]
+    case 'relay':
+      return [
+        ...own('wallet_outbox', 'SELECT', 'UPDATE', 'DELETE'),
+        ...own('wallet_transactions', 'SELECT'),
+        ...own('wallet_bets', 'SELECT'),
       ]
   }
 }

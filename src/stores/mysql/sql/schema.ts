@@ -34,6 +34,7 @@ export function tableStatements(tables: Tables): string[] {
     betsTable(schema),
     transactionsTable(schema),
     proofsTable(schema),
+    ...(tables.outbox ? [outboxTable(schema)] : []),
   ]
 }
 
@@ -115,6 +116,23 @@ const transactionsTable = (schema: string) => sql`
       AND (error_code IS NULL) = (description IS NULL)
       AND (error_code IS NULL OR delta = 0)
     )
+  ) ${tableOptions} COMMENT 'bet-wallet ${schemaVersion}'`
+
+const outboxTable = (schema: string) => sql`
+  -- An event for each recorded transaction that is not delivered yet. Its content is the transaction, by its
+  -- id. The number is drawn while the player's row is locked: the events of a bet have the order of their
+  -- commits.
+  CREATE TABLE IF NOT EXISTS ${schema}.wallet_outbox (
+    event_number bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    id bigint unsigned NOT NULL,
+    bet_id ${exactText(255)} NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    -- When a relay may claim it: at once, after the lease of another one, after a pause. NULL: a dead letter.
+    due_at datetime(6),
+    -- Why the last attempt failed.
+    problem varchar(500),
+    KEY wallet_outbox_bet_id (bet_id),
+    KEY wallet_outbox_due_at (due_at)
   ) ${tableOptions} COMMENT 'bet-wallet ${schemaVersion}'`
 
 /** A third table, always empty: for the commit of a confirmed load. */

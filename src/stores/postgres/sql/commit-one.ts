@@ -159,6 +159,15 @@ function lockPlayer(tables: Tables): string {
     END IF;`
 }
 
+/** An empty line without an outbox. */
+const insertEvent = ({ schema, outbox }: Tables): string =>
+  outbox
+    ? sql`
+      INSERT INTO ${schema}.outbox (bet_id, event_number)
+      VALUES (item.bet_id, wallet_transaction_id::bigint);
+    `
+    : ''
+
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { id, balance } = players.columns
@@ -174,7 +183,7 @@ function write(tables: Tables): string {
       })}
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
-
+    ${insertEvent(tables)}
     IF bet_is_stored THEN
       UPDATE ${schema}.bets bet
       SET (

@@ -281,6 +281,16 @@ function insertedRows(tables: Tables): string {
       WHERE item.verdict = 'committed'
         AND item.bet_revision IS NOT NULL
         AND item.bet_is_stored IS NOT TRUE
+    )${tables.outbox ? `,\n\n${insertedEvents(tables)}` : ''}`
+}
+
+function insertedEvents({ schema }: Tables): string {
+  return sql`
+    new_event AS (
+      INSERT INTO ${schema}.outbox (bet_id, event_number)
+      SELECT item.bet_id, item.wallet_transaction_id::bigint
+      FROM judged item
+      WHERE item.verdict = 'committed'
     )`
 }
 

@@ -1,7 +1,7 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 
 import type { LookupIndex } from '../../database/lookup-indexes.js'
-import { creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
+import { anyOwed, creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asPlayerId, betQuery, lookup } from './fragments.js'
@@ -13,7 +13,8 @@ const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYY
 /** A time from such a text. */
 const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
 
-const transactionFields = ({ schema }: Tables) =>
+/** The columns of the row `stored` of a transaction. */
+export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   lines([
     ...[...transactionKey, ...transactionContent, 'wallet_transaction_id', 'balance_after'].map(
       column => `stored.${column}::text AS ${column}`,
@@ -63,6 +64,16 @@ export const transactionStatement = (tables: Tables) => sql`
   FROM ${tables.schema}.transactions stored
   WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND stored.transaction_id = $1`
+
+/** Bets of which something is owed: at least one row each, the bet beside each of its refused unsettlements. */
+export const owedStatement = (tables: Tables) => sql`
+  SELECT
+    ${betFields(tables)},
+    ${transactionFields(tables)}
+  FROM ${tables.schema}.bets bet
+  LEFT JOIN ${tables.schema}.transactions stored
+    ON stored.bet_id = bet.bet_id AND stored.operation = 'unsettlement' AND stored.error_code IS NOT NULL
+  WHERE ${anyOwed('bet')}`
 
 const position = (column: string) => `(${column}.recorded_at, ${column}.operation, ${column}.transaction_id)`
 

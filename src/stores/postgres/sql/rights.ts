@@ -4,7 +4,7 @@ import type { Tables } from '../tables.js'
 import { quoted } from './quoting.js'
 
 /** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
-export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse): Right[] {
+export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
   const { table, tableName, columns } = players
   const { id, currency, balance } = columns
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
@@ -23,6 +23,7 @@ export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse):
         ...own('options', 'SELECT'),
         ...own('transactions', 'SELECT', 'INSERT'),
         ...own('bets', 'SELECT', 'INSERT', 'UPDATE'),
+        ...(outbox ? own('outbox', 'INSERT') : []),
         ...rightsOn('SEQUENCE', `${schema}.wallet_transaction_ids`, 'USAGE'),
         ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
@@ -40,6 +41,13 @@ export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse):
         ...own('bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
         ...rightsOnColumns(table, 'SELECT', [id, balance]),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
+      ]
+    case 'relay':
+      return [
+        ...rightsOn('SCHEMA', schema, 'USAGE'),
+        ...own('outbox', 'SELECT', 'UPDATE', 'DELETE'),
+        ...own('transactions', 'SELECT'),
+        ...own('bets', 'SELECT'),
       ]
   }
 }

@@ -11,6 +11,7 @@ import { creditFunction } from './credit.js'
 import { type DatabaseFunction, nextWalletTransactionId } from './fragments.js'
 import { loadConfirmedProcedure, loadFunction, refuseBalanceTypeFunction } from './load.js'
 import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
+import { claimFunction, outboxStatements } from './outbox.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { betCheck, ruleFunctions, transactionCheck } from './rules.js'
 import { schemaVersion } from './version.js'
@@ -30,6 +31,7 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
     refuseBalanceTypeFunction(tables),
     balanceRuleFunction(tables),
     creditFunction(tables),
+    ...(tables.outbox ? [claimFunction(tables)] : []),
   ]
 }
 
@@ -73,6 +75,7 @@ export function migrationStatements(tables: Tables, allowOtherOptions: boolean):
       CREATE SEQUENCE IF NOT EXISTS ${schema}.wallet_transaction_ids AS bigint`,
 
     transactionsTable(schema),
+    ...(tables.outbox ? outboxStatements(schema) : []),
 
     ...functionsOf(tables).map(({ definition }) => definition),
 

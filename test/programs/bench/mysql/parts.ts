@@ -1,5 +1,6 @@
 /** The parts of the bench, by their names for `--only`, in the order in which they run. */
-import { migrateMysql } from 'bet-wallet/mysql'
+import { createMysqlStore, migrateMysql } from 'bet-wallet/mysql'
+import type { RowDataPacket } from 'mysql2'
 import { startGalera } from '../../../mariadb/cluster.js'
 import { noGalera } from '../../../mariadb/installation.js'
 import { isMysql } from '../../../mysql/engine.js'
@@ -121,6 +122,38 @@ function lookupIndexes(ground: Ground): Promise<PartResult> {
   )
 }
 
+/** What the outbox costs a placebet: the same store, with it and without. */
+function outbox(ground: Ground): Promise<PartResult> {
+  return withDatabase(ground, plain =>
+    withDatabase(ground, async database => {
+      const { pool, schema } = database
+      const tables = { schema, outbox: true }
+      await migrateMysql(pool, tables, { allowOtherOptions: true })
+      const store = createMysqlStore(pool, { ...tables, ...ground.options.store })
+      await store.ready()
+      const [ofWith, ofWithout] = [tally(), tally()]
+      const measured = await inTurn(
+        [
+          library({ ...database, store }, crowdPlacing, ofWith, 'with the outbox'),
+          library(plain, crowdPlacing, ofWithout, 'without it'),
+        ],
+        ground.options,
+      )
+      await checkBooks(database, 'wallet', ofWith.accepted)
+      await checkBooks(plain, 'wallet', ofWithout.accepted)
+      const [events] = await pool.query<RowDataPacket[]>('SELECT COUNT(*) AS count FROM wallet_outbox')
+      if (events[0]?.count !== ofWith.accepted)
+        throw new Error(`${events[0]?.count} events of ${ofWith.accepted} placebets`)
+      return {
+        title: 'The outbox: 64 concurrent callers',
+        measured,
+        ratios: [times(measured, 0.9)],
+        notes: [],
+      }
+    }),
+  )
+}
+
 /** What a commit costs on a cluster of three nodes on this machine: Galera, or a group of MySQL. */
 async function cluster(ground: Ground): Promise<PartResult> {
   const [kind, missing] = isMysql ? ['nodes of Group Replication', noGroup] : ['Galera nodes', noGalera]
@@ -165,5 +198,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['hot-player', hotPlayer],
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
+  ['outbox', outbox],
   ['cluster', cluster],
 ])

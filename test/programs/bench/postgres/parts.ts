@@ -9,6 +9,7 @@ import { growth } from './growth.js'
 import { locks } from './locks.js'
 import { lookupIndexes } from './lookup-indexes.js'
 import { operations } from './operations.js'
+import { outbox } from './outbox.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
 import { sportsbook } from './sportsbook.js'
@@ -21,6 +22,7 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['hot-player', hotPlayer],
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
+  ['outbox', outbox],
   ['bursts', bursts],
   ['locks', locks],
   ['refusals', refusals],

@@ -1,0 +1,155 @@
+/**
+ * Limits that hold in a race: stakes per day, losses per week, a cool-off and an exclusion. For
+ * `withinTransaction` of PostgreSQL, MySQL and MariaDB: schema.sql and schema-mysql.sql have its tables.
+ *
+ * A limit counts a bet at the day on which it was placed. What happens to the bet later changes that day's
+ * sums: a rollback or void of tomorrow makes no room tomorrow.
+ *
+ * | | Staked | Lost |
+ * |---|---|---|
+ * | placebet | + stake | + stake |
+ * | rollback, void | − what is credited | − what is credited |
+ * | win, cash-out | unchanged | − what is credited |
+ * | clawback of a void | + what is debited | + what is debited |
+ * | clawback of a win | unchanged | + what is debited |
+ * | refusal, uncollected clawback, tombstone, replay | unchanged | unchanged |
+ */
+import type { PendingCommit, Query } from 'bet-wallet/postgres'
+
+export interface LimitSettings {
+  /** Where a day begins at midnight: `Europe/Berlin`. */
+  timeZone: string
+  /** @default the clock of this process */
+  now?: () => Date
+}
+
+/** Returns the function to call in `withinTransaction`. Its statements have `?` as on MySQL. */
+export function createLimits({ timeZone, now = () => new Date() }: LimitSettings) {
+  return async (query: Query, pending: readonly PendingCommit[]): Promise<void> => {
+    const time = now()
+    // What has returned makes room for the bets, and what was clawed back takes it.
+    for (const { changes } of pending) await countMovement(query, changes)
+    const bets = pending.filter(isNewBet)
+    if (bets.length > 0) await admitBets(query, bets, { time, day: dayOf(time, timeZone) })
+  }
+}
+
+/** For the store of PostgreSQL: its parameters are `$1`, `$2`. */
+export function numbered(query: Query): Query {
+  return (text, values) => {
+    let count = 0
+    return query(
+      text.replace(/\?/g, () => `$${++count}`),
+      values,
+    )
+  }
+}
+
+/** The recorded refusal of a bet is a pending commit too. It is not a bet, and counts nowhere. */
+const isNewBet = ({ changes: { transaction } }: PendingCommit) =>
+  transaction.operation === 'placebet' && transaction.refusal === null
+
+/** Refuses the bets that do not fit, and records the others. Several may be of one player. */
+async function admitBets(
+  query: Query,
+  bets: readonly PendingCommit[],
+  { time, day }: { time: Date; day: string },
+): Promise<void> {
+  const players = await readRoom(query, { playerIds: playersOf(bets), time, day })
+  const rows: unknown[] = []
+  for (const commit of bets) {
+    const { playerId, betId, amount } = commit.changes.transaction
+    const room = players.get(playerId)
+    if (room === undefined) throw new Error('The account of a locked player is missing')
+    const stake = exact(amount)
+    if (room.closed) commit.refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')
+    else if (exceeds(stake, room.stake))
+      commit.refuse('STAKE_LIMIT', 'amount: above the daily stake limit of the player')
+    else if (exceeds(stake, room.loss))
+      commit.refuse('LOSS_LIMIT', 'amount: above the weekly loss limit of the player')
+    else {
+      // For the next bet of this player in the list: the database does not know this one yet.
+      if (room.stake !== null) room.stake -= stake
+      if (room.loss !== null) room.loss -= stake
+      rows.push(betId, playerId, day, amount, amount)
+    }
+  }
+  if (rows.length === 0) return
+  const places = Array.from({ length: rows.length / 5 }, () => '(?, ?, ?, ?, ?)')
+  await query(
+    `INSERT INTO limited_bets (bet_id, player_id, day, staked, lost) VALUES ${places.join(', ')}`,
+    rows,
+  )
+}
+
+/** What a player may still stake and lose, in units of 10^-18; `null`: there is no limit. */
+interface Room {
+  closed: boolean
+  stake: bigint | null
+  loss: bigint | null
+}
+
+/** A free bet (stake 0) never does. */
+const exceeds = (stake: bigint, room: bigint | null) => room !== null && stake > 0n && stake > room
+
+/** One statement for all players. Their rows are locked: no other bet of theirs is being committed. */
+async function readRoom(
+  query: Query,
+  { playerIds, time, day }: { playerIds: readonly string[]; time: Date; day: string },
+): Promise<Map<string, Room>> {
+  const { rows } = await query(
+    `SELECT account.player_id, account.no_bets_until > ? AS closed,
+        account.stake_per_day - COALESCE(SUM(CASE WHEN bet.day >= ? THEN bet.staked END), 0) AS stake_room,
+        account.loss_per_week - COALESCE(SUM(bet.lost), 0) AS loss_room
+      FROM accounts account
+      LEFT JOIN limited_bets bet ON bet.player_id = account.player_id AND bet.day >= ?
+      WHERE account.player_id IN (${playerIds.map(() => '?').join(', ')})
+      GROUP BY account.player_id`,
+    [time.toISOString().slice(0, 19), day, mondayOf(day), ...playerIds],
+  )
+  type Row = Record<'player_id' | 'closed' | 'stake_room' | 'loss_room', unknown>
+  return new Map(
+    (rows as Row[]).map(row => [
+      String(row.player_id),
+      { closed: Boolean(row.closed), stake: exactOrNull(row.stake_room), loss: exactOrNull(row.loss_room) },
+    ]),
+  )
+}
+
+/** Money of a bet that has returned, or was clawed back. A bet from before the limits has no row. */
+async function countMovement(
+  query: Query,
+  { transaction, balance }: PendingCommit['changes'],
+): Promise<void> {
+  const { operation, type, betId } = transaction
+  if (operation === 'placebet' || balance === null) return
+  const isOfStake = operation === 'rollbackbet' || type === 'VOIDED' || type === 'UNVOIDED'
+  // CAST: MySQL subtracts a text as a float.
+  await query(
+    `UPDATE limited_bets
+      SET staked = staked - CAST(? AS decimal(38, 18)), lost = lost - CAST(? AS decimal(38, 18))
+      WHERE bet_id = ?`,
+    [isOfStake ? balance.delta : '0', balance.delta, betId],
+  )
+}
+
+const playersOf = (bets: readonly PendingCommit[]) => [
+  ...new Set(bets.map(({ changes }) => changes.transaction.playerId)),
+]
+
+/** A decimal in units of 10^-18: the sums are exact in every currency. */
+function exact(amount: unknown): bigint {
+  const [whole = '', fraction = ''] = String(amount).split('.')
+  return BigInt(whole + fraction.padEnd(18, '0'))
+}
+
+const exactOrNull = (amount: unknown) => (amount === null ? null : exact(amount))
+
+/** `2026-11-24` */
+const dayOf = (time: Date, timeZone: string) => time.toLocaleDateString('sv-SE', { timeZone })
+
+function mondayOf(day: string): string {
+  const date = new Date(`${day}T00:00:00Z`)
+  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7))
+  return date.toISOString().slice(0, 10)
+}

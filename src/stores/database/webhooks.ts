@@ -1,0 +1,88 @@
+/** Delivery over HTTP, signed by Standard Webhooks (standard-webhooks.com). */
+import type { RecordedTransaction } from '../../lookups/records.js'
+import type { OptionChecks } from '../../option-checks.js'
+import type { RelayOptions } from './relay.js'
+
+export interface WebhookOptions {
+  /** The consumer's address. Credentials belong in `headers`. */
+  url: string
+  /**
+   * `whsec_` and the key in base64: 24 to 64 bytes. While keys change, a list: the request has a signature
+   * of each.
+   */
+  secret: string | readonly string[]
+  /** Further headers of each request. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** The message of an event. */
+export interface WebhookBody {
+  /** The operation. */
+  type: RecordedTransaction['operation']
+  /** When the wallet recorded it. */
+  timestamp: string
+  data: RecordedTransaction
+}
+
+/**
+ * Makes the `deliver` of a relay: a POST of a {@link WebhookBody} as JSON. Any answer but 2xx is a failed
+ * attempt, redirects too. The header `webhook-id` is the `walletTransactionId`: the same for each attempt.
+ *
+ * @throws `INVALID_OPTIONS`, naming the option
+ */
+export function webhookSender(check: OptionChecks, options: WebhookOptions): RelayOptions['deliver'] {
+  check.names(options, ['url', 'secret', 'headers'])
+  const { url, secret, headers = {} } = options
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    check.invalid('url must be an address of HTTP')
+  const keys = [secret].flat().map(each => keyOf(check, each))
+  if (keys.length === 0) check.invalid('secret must have a key')
+  return async (event, { signal }) => {
+    const message: WebhookBody = { type: event.operation, timestamp: event.recordedAt, data: event }
+    const body = JSON.stringify(message)
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        ...(await signedHeaders(keys, event.walletTransactionId, Math.floor(Date.now() / 1000), body)),
+      },
+      body,
+      signal,
+    })
+    await response.body?.cancel()
+    if (!response.ok) throw new Error(`The consumer answered ${response.status}`)
+  }
+}
+
+function keyOf(check: OptionChecks, secret: unknown): Uint8Array<ArrayBuffer> {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(typeof secret === 'string' ? secret : '')?.[1]
+  const key = encoded === undefined ? null : Buffer.from(encoded, 'base64')
+  // Never its value.
+  if (key === null || key.length < 24 || key.length > 64)
+    return check.invalid('secret must be "whsec_" and 24 to 64 bytes in base64')
+  return new Uint8Array(key)
+}
+
+/** @param timestamp in seconds */
+export async function signedHeaders(
+  keys: readonly Uint8Array<ArrayBuffer>[],
+  id: string,
+  timestamp: number,
+  body: string,
+): Promise<Record<string, string>> {
+  const text = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+  const signatures = await Promise.all(
+    keys.map(async key => {
+      const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+      const imported = await crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])
+      return `v1,${Buffer.from(await crypto.subtle.sign('HMAC', imported, text)).toString('base64')}`
+    }),
+  )
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  }
+}

@@ -1,0 +1,147 @@
+/** `createMysqlRelay`: the relay over the outbox of MySQL and MariaDB. */
+import { QueryFailed } from '../database/deadline.js'
+import { recordedTransactionOf } from '../database/lookups.js'
+import {
+  type Claimed,
+  createRelay,
+  type Failed,
+  type OutboxTable,
+  type Relay,
+  type RelayOptions,
+  relayStatementMs,
+} from '../database/relay.js'
+import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
+import { connectionsFrom } from './client.js'
+import type { MysqlClient } from './driver.js'
+import { check, privilegeNumbers, serverErrorOf, startError, storeError } from './errors.js'
+import { lookupRowOf, type Values } from './rows.js'
+import type { Session } from './session.js'
+import {
+  contentStatement,
+  leaseStatement,
+  lockStatement,
+  postponeStatement,
+  releaseStatement,
+  removeStatement,
+  retryStatement,
+  statsStatement,
+} from './sql/outbox.js'
+import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+
+export interface MysqlRelayOptions extends RelayOptions, Pick<MysqlTables, 'schema'> {}
+
+/**
+ * Creates a relay, which delivers the events of the outbox when it is started. It holds no connection while
+ * it delivers.
+ *
+ * @param client as for the store; one connection is enough
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`
+ */
+export function createMysqlRelay(client: MysqlClient, options: MysqlRelayOptions): Relay {
+  return createRelay(check, options, schema => mysqlOutbox(client, schema))
+}
+
+export function mysqlOutbox(client: MysqlClient, schema: string | undefined): OutboxTable {
+  const tables = tablesOf(schema === undefined ? {} : { schema })
+  const connections = connectionsFrom(client, {
+    timeoutMs: relayStatementMs,
+    lockTimeoutMs: relayStatementMs,
+  })
+  const transaction = async <T>(work: (database: Session) => Promise<T>): Promise<T> => {
+    try {
+      return await connections.transaction(work)
+    } catch (error) {
+      throw error instanceof QueryFailed ? relayError(error.cause, tables.schemaName) : error
+    }
+  }
+  return {
+    claim: (limit, leaseMs) => transaction(database => claim(database, tables, { limit, leaseMs })),
+    remove: delivered =>
+      transaction(async database => {
+        const events = JSON.stringify(delivered.map(keyOf))
+        await database.run(removeStatement(tables), [events])
+        await database.run(releaseStatement(tables), [events])
+      }),
+    async postpone(failed) {
+      const events = JSON.stringify(failed.map(failureOf))
+      await transaction(database => database.run(postponeStatement(tables), [events]))
+    },
+    async stats() {
+      const [row = []] = await transaction(database => database.rows(statsStatement(tables)))
+      const [queued, dead, oldestMs] = row
+      return {
+        queued: Number(queued),
+        dead: Number(dead),
+        oldestMs: oldestMs === null ? null : Number(oldestMs),
+      }
+    },
+    retryDeadLetters: () => transaction(database => database.run(retryStatement(tables))),
+  }
+}
+
+/**
+ * Makes the `deliver` of a relay: a POST of a `WebhookBody` as JSON, signed by Standard Webhooks. Any answer
+ * but 2xx is a failed attempt, redirects too. The header `webhook-id` is the `walletTransactionId`: the same
+ * for each attempt.
+ *
+ * @throws {StoreError} `INVALID_OPTIONS`, naming the option
+ */
+export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
+
+async function claim(
+  database: Session,
+  tables: Tables,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+): Promise<{ claimed: Claimed[]; more: boolean }> {
+  const locked = (await database.rows(lockStatement(tables, limit))).map(([number]) => String(number))
+  if (locked.length === 0) return { claimed: [], more: false }
+  const candidates = (await database.rows(contentStatement(tables), [JSON.stringify(locked)])).map(
+    candidateOf,
+  )
+  const events = candidates.map(({ claimed, isBlocked, earlierDueAt }) => ({
+    event_number: claimed.eventNumber,
+    is_claimed: isBlocked ? 0 : 1,
+    earlier_due_at: earlierDueAt,
+  }))
+  await database.run(leaseStatement(tables), [JSON.stringify(events), leaseMs])
+  return {
+    claimed: candidates.filter(({ isBlocked }) => !isBlocked).map(({ claimed }) => claimed),
+    more: locked.length === limit,
+  }
+}
+
+function candidateOf([number, attempts, isBlocked, earlierDueAt, ...content]: Values) {
+  const { transaction } = lookupRowOf(content)
+  const claimed: Claimed = {
+    event: recordedTransactionOf(transaction ?? {}),
+    eventNumber: String(number),
+    attempts: Number(attempts),
+  }
+  return {
+    claimed,
+    isBlocked: String(isBlocked) === '1',
+    earlierDueAt: earlierDueAt === null ? null : String(earlierDueAt),
+  }
+}
+
+const keyOf = ({ event, eventNumber }: Claimed) => ({ event_number: eventNumber, bet_id: event.betId })
+
+const failureOf = ({ eventNumber, attempts, pauseMs, problem }: Failed) => ({
+  event_number: eventNumber,
+  attempts,
+  pause_ms: pauseMs,
+  problem,
+})
+
+function relayError(cause: unknown, schemaName: string): unknown {
+  const { number, message } = serverErrorOf(cause) ?? { number: 0, message: '' }
+  if (privilegeNumbers.includes(number))
+    return storeError('INSUFFICIENT_PRIVILEGE', `This user lacks privileges of the relay (${message})`, {
+      cause,
+    })
+  if (number === 1146 || number === 1049)
+    return storeError('SCHEMA_MISSING', `The schema ${schemaName} has no outbox: migrate with outbox: true`, {
+      cause,
+    })
+  return startError(cause)
+}

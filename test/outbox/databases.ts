@@ -1,0 +1,128 @@
+/** The databases that the outbox is the same on, each with a wallet of its own whose store writes events. */
+import { PGlite } from '@electric-sql/pglite'
+import type { WalletLookups } from '../../src/lookups/index.js'
+import { optionChecks } from '../../src/option-checks.js'
+import type { WalletStore } from '../../src/store.js'
+import {
+  createRelay,
+  type OutboxTable,
+  type Relay,
+  type RelayOptions,
+} from '../../src/stores/database/relay.js'
+import {
+  createMysqlLookups,
+  createMysqlStore,
+  forgetPlayer as forgetMysqlPlayer,
+  migrateMysql,
+} from '../../src/stores/mysql/index.js'
+import { mysqlOutbox } from '../../src/stores/mysql/relay.js'
+import {
+  createPostgresLookups,
+  createPostgresStore,
+  forgetPlayer,
+  migratePostgres,
+  type PostgresClient,
+} from '../../src/stores/postgres/index.js'
+import { postgresOutbox } from '../../src/stores/postgres/relay.js'
+import { freshMariadb } from '../mariadb/fresh-database.js'
+import { noServer } from '../mysql/engine.js'
+import { freshDatabase } from '../postgres/fresh-database.js'
+
+/** A wallet with the players alice and bob (100 EUR), and its outbox. */
+export interface Wallet {
+  store: WalletStore
+  lookups: WalletLookups
+  outbox: OutboxTable
+  forgetPlayer(playerId: string): Promise<{ pseudonym: string }>
+  /** Makes every event due that is no dead letter: as if leases and pauses had passed. */
+  passTime(): Promise<void>
+  /** The seconds until an event is due, as SQL. */
+  pauseSql: string
+  /** Any statement; `OUTBOX`, `TRANSACTIONS` and `SCHEMA` stand for the names. */
+  rows(text: string): Promise<readonly Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+export const check = optionChecks(message => {
+  throw new TypeError(message)
+})
+
+/** A relay of this outbox, or of one that is faulty; it looks often. */
+export const relayOf = (outbox: OutboxTable, options: RelayOptions): Relay =>
+  createRelay(check, { pollMs: 2, ...options }, () => outbox)
+
+async function openPostgres(client: PostgresClient, close: () => Promise<void>): Promise<Wallet> {
+  const options = { outbox: true }
+  await migratePostgres(client, options, { lookupIndexes: true })
+  await client.query("INSERT INTO bet_wallet.players VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100)")
+  const rows: Wallet['rows'] = async text =>
+    (
+      await client.query(
+        text
+          .replaceAll('OUTBOX', 'bet_wallet.outbox')
+          .replaceAll('TRANSACTIONS', 'bet_wallet.transactions')
+          .replaceAll('SCHEMA', 'bet_wallet'),
+      )
+    ).rows as Record<string, unknown>[]
+  return {
+    store: createPostgresStore(client, { ...options, allowNotDurable: true }),
+    lookups: createPostgresLookups(client),
+    outbox: postgresOutbox(client, undefined),
+    forgetPlayer: playerId => forgetPlayer(client, {}, playerId),
+    passTime: async () => {
+      await rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL")
+    },
+    pauseSql: 'extract(epoch FROM due_at - now())::float8',
+    rows,
+    close,
+  }
+}
+
+async function openMysql(): Promise<Wallet> {
+  const { config, pool, drop } = await freshMariadb()
+  const schema = config.database
+  const options = { schema, outbox: true }
+  await migrateMysql(pool, options, { lookupIndexes: true })
+  await pool.query("INSERT INTO wallet_players VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100)")
+  const rows: Wallet['rows'] = async text =>
+    (
+      await pool.query(
+        text
+          .replaceAll('OUTBOX', 'wallet_outbox')
+          .replaceAll('TRANSACTIONS', 'wallet_transactions')
+          .replaceAll('SCHEMA', schema),
+      )
+    )[0] as Record<string, unknown>[]
+  return {
+    store: createMysqlStore(pool, { ...options, allowNotDurable: true }),
+    lookups: createMysqlLookups(pool, { schema }),
+    outbox: mysqlOutbox(pool, schema),
+    forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
+    passTime: async () => {
+      await rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL')
+    },
+    pauseSql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) / 1000000',
+    rows,
+    close: drop,
+  }
+}
+
+export const databases: readonly { name: string; skipped: string | null; open(): Promise<Wallet> }[] = [
+  {
+    name: 'PostgreSQL',
+    skipped: null,
+    async open() {
+      const { pool, drop } = await freshDatabase()
+      return await openPostgres(pool, drop)
+    },
+  },
+  {
+    name: 'PGlite',
+    skipped: null,
+    async open() {
+      const client = await PGlite.create()
+      return await openPostgres(client, () => client.close())
+    },
+  },
+  { name: 'MySQL or MariaDB', skipped: noServer, open: openMysql },
+]

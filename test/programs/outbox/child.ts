@@ -1,0 +1,77 @@
+/** A wallet that places and ends bets, or a relay, until it is killed. Its settings are a JSON argument. */
+import { randomInt, randomUUID } from 'node:crypto'
+import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
+import { createMysqlRelay, createMysqlStore } from 'bet-wallet/mysql'
+import { createPostgresRelay, createPostgresStore, webhookSender } from 'bet-wallet/postgres'
+import { createPool } from 'mysql2/promise'
+import pg from 'pg'
+
+export interface ChildSettings {
+  role: 'wallet' | 'relay'
+  engine: 'postgres' | 'mysql'
+  databaseUrl: string
+  /** The library's schema. */
+  schema: string
+  /** Of the consumer. */
+  url: string
+  secret: string
+  playersCount: number
+}
+
+export const inFlightMax = 16
+
+const settings = JSON.parse(process.argv[2] ?? '') as ChildSettings
+const { engine, databaseUrl, schema, url, secret, playersCount } = settings
+
+function storeOf() {
+  const options = { schema, outbox: true, allowNotDurable: true }
+  return engine === 'postgres'
+    ? createPostgresStore(new pg.Pool({ connectionString: databaseUrl, max: 8 }), options)
+    : createMysqlStore(createPool({ uri: databaseUrl, connectionLimit: 8 }), options)
+}
+
+/** Accepted and refused bets, settlements, corrections, rollbacks. Faults are of kills: another bet is placed. */
+async function wallet(): Promise<void> {
+  const store = storeOf()
+  await store.ready()
+  process.send?.('ready')
+  const request = (betId: string, playerId: string) => ({
+    ...{ transactionId: randomUUID(), betId, playerId, currency: 'EUR' },
+    transactionDate: '2026-11-21T10:00:00.000Z',
+  })
+  async function caller(): Promise<void> {
+    for (;;) {
+      const [betId, playerId] = [randomUUID(), String(randomInt(playersCount))]
+      const body = () => request(betId, playerId)
+      const { currency: _, ...plain } = body()
+      try {
+        const amount = randomInt(20) === 0 ? '1000000' : '2.50'
+        await handlePlaceBet(store, { ...body(), amount, sessionId: 's', odds: '1.85', betType: 'SINGLE' })
+        if (randomInt(2) === 0) await recordSettlement(store, { ...body(), amount: '4', type: 'BET_PAID' })
+        if (randomInt(4) === 0) await handleUnsettlement(store, { ...plain, type: 'UNSCORED' })
+        if (randomInt(4) === 0)
+          await handleRollbackBet(store, { ...plain, transactionId: randomUUID(), type: 'TECHNICAL_ERROR' })
+      } catch {}
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, caller))
+}
+
+async function relay(): Promise<void> {
+  const options = {
+    schema,
+    inFlightMax,
+    timeoutMs: 5_000,
+    pollMs: 20,
+    deliver: webhookSender({ url, secret }),
+  }
+  const started =
+    engine === 'postgres'
+      ? createPostgresRelay(new pg.Pool({ connectionString: databaseUrl, max: 1 }), options)
+      : createMysqlRelay(createPool({ uri: databaseUrl, connectionLimit: 1 }), options)
+  await started.start()
+  process.send?.('ready')
+}
+
+process.on('disconnect', () => process.exit())
+await (settings.role === 'wallet' ? wallet() : relay())
