@@ -1,4 +1,3 @@
-/** The durability of the operator's database, as the stores of the wallet read it. */
 /** The durability of the operator's database, as a store of the wallet reads it. */
 import { createMysqlStore } from '../../stores/mysql/index.js'
 import { createPostgresStore, type PostgresClient } from '../../stores/postgres/index.js'
