@@ -78,7 +78,7 @@ export interface TimeRange {
 export interface OwedBet {
   /** As it is now. What is owed stands in its `credits`, per settlement type. */
   bet: RecordedBet
-  /** Its unsettlements that were refused, in the order of recording. Empty: the bet was imported like this. */
+  /** Its refused unsettlements, in the order of recording. Empty: the bet was imported like this. */
   refused: readonly RecordedTransaction[]
 }
 
@@ -91,8 +91,8 @@ export interface WalletLookups {
   /** A player's account and transactions; `null`: there is neither. */
   player(playerId: string, page?: Page): Promise<PlayerHistory | null>
   /**
-   * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads every
-   * bet. Bets that are only in the view of legacy bets are not among them.
+   * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads
+   * every bet. Bets that are only in the view of legacy bets are not among them.
    */
   owed(): Promise<readonly OwedBet[]>
   /**

@@ -68,14 +68,14 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
 
     it('also what is owed of imported bets, first', async () => {
       const credits = { BET_PAID: { live: null, reversed: '0', owed: '700' } }
-      const kenjis = {
+      const ofKenji = {
         playerId: 'kenji',
         currency: 'JPY',
         stake: '100',
         status: 'PLACED',
         revision: 1,
       } as const
-      await wallet.importBets([{ ...kenjis, betId: 'imported', credits }])
+      await wallet.importBets([{ ...ofKenji, betId: 'imported', credits }])
       const [first, ...others] = await wallet.lookups.owed()
       expect(first).toMatchObject({ bet: { betId: 'imported', credits }, refused: [] })
       expect(others).toHaveLength(2)

@@ -31,7 +31,11 @@ export const finding = (
 ): Finding => ({ subject, state, text, lines })
 
 /** Of a player whose balance was credited and debited. */
-export const trialPassed = finding('trial debit', 'ok', 'one player was credited and debited, and rolled back')
+export const trialPassed = finding(
+  'trial debit',
+  'ok',
+  'one player was credited and debited, and rolled back',
+)
 
 export const noPlayer = finding(
   'trial debit',

@@ -1,4 +1,4 @@
-/** A credit and a debit of one player on MySQL and MariaDB, which are rolled back: the operator's triggers run. */
+/** A credit and a debit of one player on MySQL and MariaDB, rolled back: the operator's triggers run. */
 import { CallbackFailed, QueryFailed } from '../../stores/database/deadline.js'
 import { connectionsFrom } from '../../stores/mysql/client.js'
 import { classify, serverErrorOf } from '../../stores/mysql/errors.js'
@@ -23,7 +23,7 @@ const limits = { timeoutMs: 10_000, lockTimeoutMs: 2_000 }
 export async function trialFinding(pool: MysqlPool, tables: Tables): Promise<Finding> {
   const error = await connectionsFrom(pool, limits)
     .transaction(async database => {
-      // Both find the same player. The credit comes first: the debit then passes every rule about the balance.
+      // Both find the same player. The credit comes first: the debit then passes every rule of the balance.
       const credited = await database.run(changeBy(tables, '1'))
       await database.run(changeBy(tables, '-1'))
       throw new Tried(credited > 0)

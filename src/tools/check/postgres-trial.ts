@@ -1,4 +1,4 @@
-/** A credit and a debit of one player on PostgreSQL, which are rolled back: what triggers need shows only so. */
+/** A credit and a debit of one player on PostgreSQL, rolled back: what triggers need shows only so. */
 import { sql } from '../../stores/database/sql-text.js'
 import { serverErrorOf } from '../../stores/postgres/driver-errors.js'
 import { classifyError } from '../../stores/postgres/errors.js'

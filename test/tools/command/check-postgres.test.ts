@@ -122,7 +122,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
       })
 
       test.each([
-        ['no player', "DELETE FROM pam.accounts"],
+        ['no player', 'DELETE FROM pam.accounts'],
         ['a player whose row is locked', 'SELECT 1 FROM pam.accounts FOR UPDATE'],
       ])('%s: no debit is tried, which is no problem', async (_, statement) => {
         const writer = await admin.connect()

@@ -65,7 +65,7 @@ export const transactionStatement = (tables: Tables) => sql`
   WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND stored.transaction_id = $1`
 
-/** Bets of which something is owed: at least one row each, the bet beside each of its refused unsettlements. */
+/** Bets of which something is owed: a row for each of its refused unsettlements, at least one. */
 export const owedStatement = (tables: Tables) => sql`
   SELECT
     ${betFields(tables)},
