@@ -55,8 +55,11 @@ export interface PatroniCluster {
   switchOver(): Promise<void>
   /** Changes settings of the whole cluster, as an administrator does: `{ synchronous_mode: false }`. */
   configure(settings: Readonly<Record<string, unknown>>): Promise<void>
-  /** Resolves when three members run on one timeline, one of them the leader and one synchronous. */
-  healthy(): Promise<void>
+  /**
+   * Resolves when three members run on one timeline, one of them the leader and one of this role. Default:
+   * synchronous.
+   */
+  healthy(standby?: 'sync_standby' | 'replica'): Promise<void>
   stop(): Promise<void>
 }
 
@@ -163,7 +166,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     return (await members()).find(({ role }) => role === 'sync_standby')?.name ?? null
   }
 
-  async function healthy(): Promise<void> {
+  async function healthy(standby: 'sync_standby' | 'replica' = 'sync_standby'): Promise<void> {
     const until = Date.now() + healthyMsMax
     let last: Member[] = []
     while (Date.now() < until) {
@@ -171,7 +174,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       const is = (role: string) => last.some(member => member.role === role)
       const runs = last.every(({ state }) => ['running', 'streaming'].includes(state))
       const timelines = new Set(last.map(({ timeline }) => timeline))
-      if (last.length === 3 && is('leader') && is('sync_standby') && runs && timelines.size === 1) return
+      if (last.length === 3 && is('leader') && is(standby) && runs && timelines.size === 1) return
       await sleep(pollMs)
     }
     const log = (name: string) => readFileSync(join(folder, `${name}.log`), 'utf8').slice(-2_000)

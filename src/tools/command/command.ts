@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   grants: async () => (await import('./grants.js')).grants,
   audit: async () => (await import('./audit.js')).audit,
   simulate: async () => (await import('./simulate.js')).simulate,
+  drill: async () => (await import('./drill.js')).runDrill,
   send: async () => (await import('./send.js')).send,
   bet: async () => (await import('./bet.js')).bet,
   transaction: async () => (await import('./transaction.js')).transaction,

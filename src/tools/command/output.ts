@@ -137,6 +137,25 @@ export function interruptSignal(whatFollows: string): AbortSignal {
   return interrupted.signal
 }
 
+/**
+ * The same, also for the end of a terminal or a pipeline: SIGHUP and SIGTERM.
+ *
+ * @param onSecond called before the second signal ends the process
+ */
+export function stopSignal(whatFollows: string, onSecond: () => void): AbortSignal {
+  const stopped = new AbortController()
+  const stop = () => {
+    if (stopped.signal.aborted) {
+      onSecond()
+      process.exit(130)
+    }
+    console.error(`\nStopping: ${whatFollows}. Ctrl+C again stops at once.`)
+    stopped.abort()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
+  return stopped.signal
+}
+
 /** An error in words. For a host with several addresses, Node.js reports one error without a message. */
 export function wordsOf(error: unknown): string {
   const { message, errors, code } = Object(error) as { message?: string; errors?: Error[]; code?: unknown }

@@ -111,14 +111,11 @@ function optionsOf(
   values: ReturnType<typeof parseWords<typeof simulateArguments>>['values'],
   baseUrl: string,
 ): SimulationOptions {
-  const settle = settleOf(values)
-  if (values['no-settle'] && settle.settle !== undefined)
-    throw new UsageError('--no-settle excludes --settle-url and --settle-command')
   return {
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),
     ...authenticationOf(values),
-    ...(values['no-settle'] ? { settle: 'unsupported' as const } : settle),
+    ...settleOrNotOf(values),
     ...given('bets', wholeNumberOf('--bets', values.bets)),
     ...given('durationMs', millisecondsOf('--duration', values.duration)),
     ...given('ratePerSecond', numberOf('--rate', values.rate)),
@@ -130,8 +127,17 @@ function optionsOf(
   }
 }
 
+/** The option `settle`: a URL, a command, or not at all. */
+export function settleOrNotOf(values: Parameters<typeof settleOf>[0] & { 'no-settle'?: boolean }) {
+  const settle = settleOf(values)
+  if (!values['no-settle']) return settle
+  if (settle.settle !== undefined)
+    throw new UsageError('--no-settle excludes --settle-url and --settle-command')
+  return { settle: 'unsupported' as const }
+}
+
 /** `20`, `anna,kenji` or `players.json`. */
-function playersOf(text: string, prefix: string | undefined): readonly (string | SimulatedPlayer)[] {
+export function playersOf(text: string, prefix: string | undefined): readonly (string | SimulatedPlayer)[] {
   if (/^[0-9]+$/.test(text)) return numberedPlayers(wholeNumberOf('--players', text) ?? 0, prefix ?? 'sim-')
   if (prefix !== undefined)
     throw new UsageError('--player-prefix needs a number of players, such as --players 20')

@@ -4,7 +4,7 @@ import type { SettlementRequest } from '../../requests.js'
 import { withTimeout } from '../../timeout.js'
 import { raw, write } from './json.js'
 import type { Mask } from './secrets.js'
-import type { SettleAnswer, SettleFunction, SettleResult } from './target.js'
+import type { SettleAnswer, SettleFunction, SettleResult, StopSignal } from './target.js'
 
 /** The outcome of a settlement. `unknown`: it may be done or not; a retry is safe. */
 export type Settled =
@@ -51,12 +51,16 @@ const notDoneWithin = (timeoutMs: number) => (): never => {
 const shownMax = 500
 const keptMax = 20 * shownMax
 
-/** @throws if its exit code is not 0, with the end of its standard error */
+/**
+ * @param stopped ends the command when it is aborted
+ * @throws if its exit code is not 0, with the end of its standard error
+ */
 export async function runCommand(
   command: string,
   input: string,
   timeoutMs: number,
   mask: Mask,
+  stopped: StopSignal | null = null,
 ): Promise<void> {
   // A process group of its own: a timeout ends the processes of the shell too, which keep its output open.
   const detached = process.platform !== 'win32'
@@ -69,7 +73,9 @@ export async function runCommand(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   let ended = false
+  let stop = () => {}
   const done = new Promise<void>((resolve, reject) => {
+    stop = () => reject(new Error('stopped before it had ended'))
     child.on('error', reject)
     child.on('close', (code, signal) => {
       ended = true
@@ -80,9 +86,12 @@ export async function runCommand(
       }
     })
   })
+  stopped?.addEventListener('abort', stop)
+  if (stopped?.aborted) stop()
   try {
     await withTimeout(done, timeoutMs, notDoneWithin(timeoutMs))
   } finally {
+    stopped?.removeEventListener('abort', stop)
     if (!ended) endProcesses(child, detached)
   }
 }

@@ -7,8 +7,10 @@ import {
   targetSettingsOf,
   type WalletTarget,
 } from '../platform/target.js'
+import type { Transaction } from './books.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './clock.js'
+import type { Reading } from './reading.js'
 import type { ClosedBet, DecidedTransaction, Difference, SimulationProgress } from './report.js'
 
 /**
@@ -197,6 +199,8 @@ export interface Settings extends TargetSettings {
   onTransaction: ((transaction: DecidedTransaction) => void) | null
   timeline: boolean
   clock: SimulatorClock
+  /** For the drill: called with every answer, before it is judged, and with every call that has none. */
+  observe: ((transaction: Transaction, reading: Reading) => void) | null
 }
 
 /**
@@ -235,6 +239,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     onBetClosed: options.onBetClosed?.bind(options) ?? null,
     onTransaction: options.onTransaction?.bind(options) ?? null,
     timeline: check.boolean('timeline', options.timeline ?? false),
+    observe: null,
   }
 }
 

@@ -14,6 +14,9 @@ interface OutboxSettings {
 /** A transaction is given up after at least this number of faults, and after `giveUpAfterMs`. */
 const faultsMax = 60
 
+/** A settlement that the wallet has lost is never found, however long the limit is. */
+const notFoundMsMax = 60_000
+
 const isDefinite = (reading: Reading | null): reading is Definite =>
   reading?.kind === 'success' || reading?.kind === 'refusal'
 
@@ -71,7 +74,9 @@ export class Outbox {
       }
       transaction.faults += 1
       if (transaction.faults === 1) firstFaultAt = now()
-      const isExhausted = transaction.faults >= faultsMax && now() - firstFaultAt >= giveUpAfterMs
+      const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
+      const limitMs = isNotFound ? Math.min(notFoundMsMax, giveUpAfterMs) : giveUpAfterMs
+      const isExhausted = transaction.faults >= faultsMax && now() - firstFaultAt >= limitMs
       if (reading.kind === 'fault' && isExhausted) {
         this.#pending.delete(transaction)
         const actual = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`

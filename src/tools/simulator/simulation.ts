@@ -44,7 +44,11 @@ const pendingPerConnectionMax = 8
  * @throws the error of a hook that throws
  */
 export async function simulateSportsbook(options: SimulationOptions): Promise<SimulationReport> {
-  const settings = settingsOf(options)
+  return await runSimulation(settingsOf(options))
+}
+
+/** The same, of options that are checked. */
+export async function runSimulation(settings: Settings): Promise<SimulationReport> {
   const transport = createTransport(settings)
   try {
     return await new Promise((resolve, reject) => {
@@ -376,6 +380,7 @@ function enter(run: Run, step: Step): void {
 
 function onAnswered(run: Run, transaction: Transaction, reading: Reading, milliseconds: number): void {
   const { settings, tally } = run
+  settings.observe?.(transaction, reading)
   tally.record(transaction.operation, reading, milliseconds)
   run.timeline?.record(
     settings.clock.now() - run.startedAt,

@@ -6,7 +6,7 @@ import type { Definite } from '../../../src/tools/simulator/reading.js'
 import { fault, newBet, openedAccount, refusal, success } from './objects.js'
 
 /** An outbox whose network the test answers. */
-function newOutbox() {
+function newOutbox(giveUpAfterMs = 1_000) {
   const attempts: ('attempt' | 'retry')[] = []
   const findings: Finding[] = []
   const clock = { time: 0, now: () => clock.time }
@@ -25,7 +25,7 @@ function newOutbox() {
     network: network as never,
     judge: { report: (_: unknown, finding: Finding) => findings.push(finding) } as never,
     now: clock.now,
-    giveUpAfterMs: 1_000,
+    giveUpAfterMs,
   })
   const { placed } = newBet(openedAccount(), 1n)
   const answers: (Definite | null)[] = []
@@ -58,6 +58,18 @@ describe('a transaction that is sent once', () => {
 })
 
 describe('a transaction that is sent until it is answered', () => {
+  test('is given up after a minute if its settlement is never found, however patient the outbox is', () => {
+    const { answer, answers, clock, onAnswer, outbox, placed } = newOutbox(600_000)
+    const notFound = { ...fault(), errorCode: 'SETTLEMENT_NOT_FOUND' }
+    outbox.sendUntilAnswered(placed, onAnswer)
+    for (let times = 0; times < 100; times += 1) answer(notFound)
+    clock.time = 60_000
+    answer(fault())
+    expect(answers).toEqual([])
+    answer(notFound)
+    expect(answers).toEqual([null])
+  })
+
   test('is attempted again at once after an injected fault, and retried later after a real one', () => {
     const { answer, answers, attempts, onAnswer, outbox, placed } = newOutbox()
     outbox.sendUntilAnswered(placed, onAnswer)
