@@ -7,6 +7,9 @@ export const health = createHealth({ check: async () => {}, metrics: client.regi
 
 type Stop = Parameters<typeof stopGracefully>
 export function operate(server: Stop[0], options: Stop[1]) {
-  createServer(health.listener).listen(Number(process.env.INTERNAL_PORT)).unref()
+  const port = Number(process.env.INTERNAL_PORT ?? 9464)
+  createServer(health.listener)
+    .listen(port, process.env.HOST ?? '127.0.0.1')
+    .unref()
   return stopGracefully(server, { health, ...options })
 }
