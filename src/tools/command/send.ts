@@ -79,7 +79,7 @@ export async function send(words: string[]): Promise<number> {
   const isNew = values.transaction === undefined
   const sent = await exchange(operation, settings, body, isNew)
   if (values.json) printJson({ operation, ...sent, request: write(body) })
-  else console.log(textOf(body, sent, sameCall(operation, baseUrl, body, values['settle-url'])))
+  else console.log(textOf(body, sent, sameCall(operation, baseUrl, body, values)))
   return exitCodes[sent.explanation.result]
 }
 
@@ -201,21 +201,32 @@ const optionOfField: Readonly<Record<string, keyof typeof fieldOptions>> = {
   betType: 'bet-type',
 }
 
-/** A retry has the same body and address; the credentials are not repeated here. */
-function sameCall(
-  operation: Operation,
-  baseUrl: string | undefined,
-  body: CallBody,
-  settleUrl: string | undefined,
-): string {
+/** A retry has the same body, address and authentication; password, headers and secret are not printed. */
+function sameCall(operation: Operation, baseUrl: string | undefined, body: CallBody, values: Values): string {
   const fields = Object.entries(body).flatMap(([field, value]) => {
     const text = typeof value === 'string' ? value : write(value)
     return [`--${optionOfField[field]}`, shellWord(text)]
   })
   return [
-    ...['npx bet-wallet send', operation],
+    'npx bet-wallet send',
+    operation,
     ...(baseUrl === undefined ? [] : [shellWord(baseUrl)]),
     ...fields,
-    ...(settleUrl === undefined ? [] : ['--settle-url', shellWord(settleUrl)]),
+    ...shownOptions.flatMap(name => {
+      const value = values[name]
+      return value === undefined ? [] : [`--${name}`, shellWord(value)]
+    }),
   ].join(' ')
 }
+
+/** They hold no secret, unlike --password and --header. */
+const shownOptions = [
+  'settle-url',
+  'user',
+  'sign-header',
+  'sign-algorithm',
+  'sign-encoding',
+  'sign-prefix',
+  'sign-timestamp',
+  'sign-text',
+] as const
