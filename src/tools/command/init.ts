@@ -280,7 +280,9 @@ async function write(
   }
   writeFiles(cwd, files)
   const missing = missingPackages(project, framework)
-  for (const line of nextSteps(paths, run, folder, missing, needsUrl)) terminal.print(line)
+  // tsx emits no types for decorators, which the entities of TypeORM need.
+  const isCompiled = framework === 'nestjs' && nest.appModule !== null
+  for (const line of nextSteps({ paths, run, folder, missing, needsUrl, isCompiled })) terminal.print(line)
   return 0
 }
 
@@ -305,13 +307,18 @@ function missingPackages(project: Project, framework: Framework): string[] {
   return needed.filter(name => !project.has(name))
 }
 
-function nextSteps(
-  paths: readonly string[],
-  run: string,
-  folder: string,
-  missing: readonly string[],
-  needsUrl: boolean,
-): string[] {
+interface Written {
+  paths: readonly string[]
+  /** Creates the library's tables. */
+  run: string
+  folder: string
+  missing: readonly string[]
+  needsUrl: boolean
+  /** The server runs only as compiled by the application's own build. */
+  isCompiled: boolean
+}
+
+function nextSteps({ paths, run, folder, missing, needsUrl, isCompiled }: Written): string[] {
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
   const steps: readonly (readonly [string, string])[] = [
     ...(needsUrl
@@ -320,7 +327,17 @@ function nextSteps(
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
     [run, "creates the library's tables"],
     [at('kit.ts'), 'drops and fills the schema bet_wallet_kit: on a copy of your database'],
-    [at('server.ts'), 'serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1'],
+    [
+      isCompiled ? 'node dist/server.js' : at('server.ts'),
+      `serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1${
+        isCompiled ? '. Build it with your application, and run it where your build writes it' : ''
+      }`,
+    ],
+    [
+      'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --currency … --user platform --settle-url /settlement',
+      'tests the running server with a player of yours who has funds',
+    ],
+    ['npx bet-wallet check', "tests the database, as the wallet's user, who has the rights of grants.sql"],
   ]
   return [
     ...paths.map(path => `Written: ${path}`),

@@ -95,6 +95,9 @@ describe('on PostgreSQL', () => {
     expect(out).toMatch(
       /Written: src\/wallet\/store\.ts\n[\s\S]*npx tsx src\/wallet\/migrate\.ts {2}# creates/,
     )
+    expect(out).toContain('  npx tsx src/wallet/server.ts  # serves the calls;')
+    expect(out).toContain('  npx bet-wallet audit http://127.0.0.1:3000/wallet ')
+    expect(out).toMatch(/\n {2}npx bet-wallet check {2}# .*grants\.sql\n$/)
     expect(filesOf(join(folder, 'src/wallet'))).toEqual([
       'grants.sql',
       'kit.ts',
@@ -105,6 +108,16 @@ describe('on PostgreSQL', () => {
     expect(readFileSync(join(folder, 'src/wallet/grants.sql'), 'utf8')).toMatch(
       /GRANT SELECT \("account_no", "currency", "cash"\), UPDATE \("cash"\) ON "pam"."accounts" TO "wallet";/,
     )
+  })
+
+  test('given an application of NestJS, then its server is run as its build compiles it', async () => {
+    const folder = project({ type: 'module', dependencies: { '@nestjs/core': '12', typeorm: '1' } })
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'src/app.module.ts'), 'export class AppModule {}')
+    const { code, out } = await run(folder, ['--id', 'account_no', '--minor-units', '2'], url)
+    expect(code).toBe(0)
+    expect(out).toMatch(/\n {2}node dist\/server\.js {2}# serves .* Build it with your application/)
+    expect(out).not.toContain('npx tsx server.ts')
   })
 
   test('given options that cannot be, then the problem', async () => {
