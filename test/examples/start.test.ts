@@ -285,7 +285,10 @@ describe('given npm start', () => {
       return { status: response.status, text: await response.text() }
     }
     expect(await get('/livez')).toMatchObject({ status: 200 })
-    expect(await get('/readyz')).toMatchObject({ status: 200, text: 'ready\n' })
+    expect(await get('/readyz')).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(/^ready; durability: alone: .+\n$/),
+    })
     expect((await get('/metrics')).text).toContain(
       'bet_wallet_requests_total{operation="settlement",reason="ACCEPTED"} 1',
     )
