@@ -20,7 +20,7 @@ export interface LimitHooks<Opened extends { store: WalletStore } = { store: Wal
   limitStakes?: ((opened: Opened, playerId: string, amount: Decimal) => void | Promise<void>) | null
   /** Limits the losses of the player per week, from now on. Open bets count as lost. */
   limitLosses?: ((opened: Opened, playerId: string, amount: Decimal) => void | Promise<void>) | null
-  /** Excludes the player from now on, for these milliseconds, or for ever if they are `null`. */
+  /** Excludes the player from now on, for these milliseconds, or permanently if they are `null`. */
   exclude?: ((opened: Opened, playerId: string, milliseconds: number | null) => void | Promise<void>) | null
 }
 

@@ -7,7 +7,7 @@ import { withTimeout } from '../../timeout.js'
 export interface RelayOptions {
   /**
    * Delivers an event: the recorded transaction, which `walletTransactionId` identifies. Resolves when the
-   * consumer has it; a rejection is a failed attempt. The same event may come again.
+   * consumer has it; a rejection is a failed attempt. The same event may be delivered again.
    */
   deliver(event: RecordedTransaction, delivery: Delivery): Promise<unknown>
   /**

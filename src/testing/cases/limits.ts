@@ -503,7 +503,7 @@ async function withoutLimit(context: CaseContext) {
       else context.check(result.ok, `the ${operation} of ${fields.playerId} to succeed`, result)
     },
     async exclude(milliseconds: number | null): Promise<void> {
-      const until = milliseconds === null ? 'for ever' : `for ${milliseconds / hourMs} hours`
+      const until = milliseconds === null ? 'permanently' : `for ${milliseconds / hourMs} hours`
       trace.note('PAM', `excludes anna ${until}`)
       await callHook(trace, 'exclude', () => harness.exclude?.(wallet.opened, 'anna', milliseconds))
     },

@@ -156,7 +156,7 @@ class Sender {
   }
 }
 
-/** An unsettlement whose settlement is lost is answered with a fault for ever (D19). */
+/** An unsettlement whose settlement is lost is always answered with a fault (D19). */
 const isDefinite = (reading: Reading) =>
   reading.kind === 'success' ||
   reading.kind === 'refusal' ||
