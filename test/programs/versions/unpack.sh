@@ -25,8 +25,12 @@ case $engine in
 esac
 if [ -x "$folder/${engine}d" ]; then exit; fi
 
-mkdir -p "$(dirname "$folder")"
-chmod 755 "$(dirname "$folder")"
+# Other accounts read it. A folder that was there keeps its rights: it may be /tmp.
+parent=$(dirname "$folder")
+if [ ! -d "$parent" ]; then
+  mkdir -p "$parent"
+  chmod 755 "$parent"
+fi
 work=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{lists/partial,cache/archives/partial,sources,packages,result/root}
