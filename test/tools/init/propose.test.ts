@@ -133,7 +133,7 @@ describe('given one table of players', () => {
 
   test('with a status, then a note says that it is not read', () => {
     expect(propose(inPostgres(accounts([...plain, 'status text'])), {})).toMatchObject({
-      notes: [expect.stringMatching(/^status is not read: .*authorizeRequest/)],
+      notes: [expect.stringMatching(/^status is not read: .*withinTransaction/)],
     })
   })
 })
