@@ -1,5 +1,5 @@
 /**
- * The scenarios of docs/scenarios.md, one test per id, through the handlers on the memory store.
+ * The cases by example of docs/decisions.md, one test per id, through the handlers on the memory store.
  * Authentication and malformed JSON are tested over HTTP.
  */
 import { describe, expect, test } from 'vitest'

@@ -6,12 +6,11 @@ type Token = ReturnType<MarkdownRenderer['parse']>[number]
 const reference =
   /\b(?:(D[0-9]{1,2})|[Ss]pec ([1-9](?:\.[1-9])?(?: rule [1-9])?)|(WS-[0-9]{2})|(AU-[0-9]{3})|([PRUSA][0-9]{2}))\b/g
 
-function targetOf([, decision, section, kit, audit, scenario]: RegExpExecArray): string {
-  if (decision) return `/decisions.md#${decision.toLowerCase()}`
+function targetOf([, decision, section, kit, audit, example]: RegExpExecArray): string {
   if (section) return `/interface.md#spec-${section.replace(/[. ]/g, '-')}`
   if (kit) return `/conformance.md#${kit.toLowerCase()}`
   if (audit) return `/audit-cases.md#${audit.toLowerCase()}`
-  return `/scenarios.md#${scenario?.toLowerCase()}`
+  return `/decisions.md#${(decision ?? example)?.toLowerCase()}`
 }
 
 export function linkReferences(md: MarkdownRenderer): void {

@@ -16,7 +16,7 @@ export function withLinks(text: string): string {
     .replaceAll('|', '\\|')
     .replaceAll('__', '\\_\\_')
     .replace(/\bD[1-9]\d?\b/g, rule => `[${rule}](decisions.md#${rule.toLowerCase()})`)
-    .replace(/\b[APRSU]\d\d\b/g, id => `[${id}](scenarios.md#${id.toLowerCase()})`)
+    .replace(/\b[APRSU]\d\d\b/g, id => `[${id}](decisions.md#${id.toLowerCase()})`)
     .replace(new RegExp(`\\bspec ${section}(?:, ${section}(?![\\w.]))*`, 'g'), sections =>
       sections.replace(
         new RegExp(`(?:spec )?(${section})`, 'g'),

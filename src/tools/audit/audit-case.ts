@@ -44,7 +44,7 @@ export interface AuditCase {
   level: Level
   /** The requirement, in one sentence. */
   name: string
-  /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: docs/scenarios.md; or another page. */
+  /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: its cases by example; or another page. */
   source: string
   /**
    * The sentence of docs/interface.md that a failing wallet breaks. A MUST without one is a case in which

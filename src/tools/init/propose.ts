@@ -379,7 +379,7 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
     ...(status.length === 0
       ? []
       : [
-          `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players in withinTransaction (docs/your-own-rules.md).`,
+          `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players in withinTransaction (docs/your-own-code.md).`,
         ]),
     ...(isSeenUnique
       ? []
