@@ -75,15 +75,15 @@ export interface WalletOptions extends RequestOptions {
    */
   clawbacks?: boolean
   /**
-   * The maximum number of attempts: each loads a snapshot, decides and commits; a conflict leads to the next.
-   * The commit of a placebet without a load, before the first of them, does not count.
+   * The maximum number of attempts to load, decide and commit; a conflict leads to the next. The commit of a
+   * placebet without a load, before the first attempt, does not count.
    *
    * @default 20
    */
   attemptsMax?: number
   /**
-   * Milliseconds from the call of the handler after which no commit is started: 503, no changes were made. A
-   * commit that was started before is awaited, so the answer may come later.
+   * After so many milliseconds a handler starts no commit: 503, no changes were made. A commit that was started
+   * before is awaited, so the answer may come later.
    *
    * @default none
    */

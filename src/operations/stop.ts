@@ -24,15 +24,14 @@ export interface StopOptions {
    */
   close?(): unknown
   /**
-   * How long the server still accepts connections after the stop has begun, in milliseconds: until every
-   * proxy has seen that the process is not ready.
+   * How long the server still accepts connections, in milliseconds: until every proxy has seen that the process
+   * is not ready.
    *
    * @default 0
    */
   delayMs?: number
   /**
-   * How long an idle connection stays open, in milliseconds, once no new ones are accepted: a call may be on
-   * its way.
+   * How long an idle connection then stays open, in milliseconds: a call may be on its way.
    *
    * @default 500
    */
@@ -59,7 +58,7 @@ export interface StopOptions {
    */
   signals?: readonly string[]
   /**
-   * Called with a line when the stop begins, when all calls are answered or some are not, and if it fails.
+   * Called with a line when the stop begins, and when it ends or fails.
    *
    * @default console.log
    */

@@ -23,7 +23,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
   /**
-   * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same
+   * Kills the store's process, or drops its connections, without a clean shutdown, and opens the same
    * data again.
    *
    * The hooks after a crash, and `close`, are called with the same `opened` as before it: put handles that
@@ -32,10 +32,10 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @returns the store itself, not `{ store }` as `open` does
    */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
-  /** Deposits `amount`, or withdraws it if it is negative, by PAM code and not through the store. */
+  /** Deposits `amount`, or withdraws it if it is negative, by PAM code. */
   depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /**
-   * Settles a bet by PAM code and not through the store. It credits the amount to the player's balance and to
+   * Settles a bet by PAM code, not through the store. It credits the amount to the player's balance and to
    * the bet's credit of that type, and increases the bet's revision. `null`: no code beside the store settles
    * bets.
    */

@@ -72,7 +72,8 @@ function auditCaseList(): string {
     // A number alone is a section of the interface.
     const sources = withLinks(source).replaceAll('[spec ', '[')
     const others = needs.filter(need => need !== 'settle' || !needs.includes('clawbacks'))
-    return `- ${anchored(id)} ${level}: ${withLinks(name)}${needed(others)}. ${sources}`
+    const marked = level === 'MUST' ? '' : ` ${level}`
+    return `- ${anchored(id)}${marked}: ${withLinks(name)}${needed(others)}. ${sources}`
   })
   return lines.join('\n')
 }

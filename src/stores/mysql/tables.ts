@@ -33,8 +33,7 @@ export interface MysqlTables {
    */
   players?: MysqlPlayersTable
   /**
-   * A view of the bets of a legacy integration that can still change (D27), with its schema:
-   * `"pam.legacy_bets"`.
+   * A view of legacy bets that can still change (D27), with its schema: `"pam.legacy_bets"`.
    *
    * It has the columns of the library's table `wallet_bets`: bet_id, player_id, currency, stake, status, and
    * per settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
@@ -43,8 +42,8 @@ export interface MysqlTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event into the table `wallet_outbox`, in the same statement, for a
-   * relay to deliver (docs/events.md).
+   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the table
+   * `wallet_outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

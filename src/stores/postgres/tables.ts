@@ -19,8 +19,7 @@ export interface PostgresTables {
    */
   players?: PlayersTable
   /**
-   * A view of the bets of a legacy integration that can still change (D27), with its schema:
-   * `"pam.legacy_bets"`.
+   * A view of legacy bets that can still change (D27), with its schema: `"pam.legacy_bets"`.
    *
    * It has the columns of the library's `bets` table: bet_id, player_id, currency, stake, status, and per
    * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
@@ -29,8 +28,8 @@ export interface PostgresTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event into the table `outbox`, in the same statement, for a
-   * relay to deliver (docs/events.md).
+   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the table
+   * `outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

@@ -41,14 +41,13 @@ export interface AuditOptions extends WalletTarget {
    */
   errorCodes?: 'any' | Record<string, string | readonly string[]>
   /**
-   * A long pause, in milliseconds, for the cases about records, tombstones and bets that a wallet forgets or
-   * closes after some time. There is one pause for all of them. Without one, they are skipped.
+   * A long pause, in milliseconds, for the cases that find what a wallet forgets or closes after some time.
+   * There is one pause for all of them. Without one, they are skipped.
    */
   pauseMs?: number
   /**
-   * Restarts the wallet, for the cases about what it keeps in memory: a command of the shell, or a function.
-   * It is done once, and the audit waits until the wallet answers again. Without one, these cases are
-   * skipped.
+   * Restarts the wallet, for the cases about its memory: a shell command, or a function. It is done once, and
+   * the audit waits until the wallet answers again. Without one, these cases are skipped.
    */
   restart?: { command: string } | (() => void | Promise<void>)
   /**
@@ -95,8 +94,7 @@ export interface AuditOptions extends WalletTarget {
    */
   seed?: number
   /**
-   * Called once, before the first case, with the time that one answer has taken and the time that the audit
-   * will take by that.
+   * Called once, before the first case, with the time of one answer, and the time that the audit will take.
    */
   onStart?(estimate: { latencyMs: number; durationMs: number }): void
   /** Called with each result. */

@@ -49,8 +49,8 @@ export interface ReconcileOptions {
   /** The end of the range, which does not belong to it. */
   to: string
   /**
-   * How far before and after the range the wallet is read too, for transactions that it recorded a
-   * little earlier or later than the platform dates them.
+   * How far before and after the range the wallet is read too: it may record a transaction a little earlier or
+   * later than the platform dates it.
    *
    * @default 3_600_000
    */
@@ -63,7 +63,7 @@ export interface ReconcileOptions {
    */
   differencesMax?: number
   /**
-   * How often the wallet is asked for a single bet or transaction at most.
+   * The maximum number of lookups of a single bet or transaction.
    *
    * @default 10_000
    */
@@ -73,9 +73,9 @@ export interface ReconcileOptions {
    * difference; `readKnownDifferences` reads them from a file.
    */
   known?: readonly string[]
-  /** Is called with every difference that is not known, also with those that the result does not list. */
+  /** Called with every difference that is not known, listed or not. */
   onDifference?(difference: Difference): void
-  /** Is called now and then with the rows read so far. */
+  /** Called now and then with the rows read so far. */
   onProgress?(progress: { report: number; wallet: number }): void
 }
 

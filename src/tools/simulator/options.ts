@@ -81,15 +81,14 @@ export interface SimulationOptions extends WalletTarget {
    */
   backOffMsMax?: number
   /**
-   * How long to wait, in milliseconds, before old transactions are sent again at the end: finds what a wallet
-   * forgets after that time. The wait begins when everything else is answered.
+   * The pause, in milliseconds, before old transactions are sent again at the end: finds what a wallet forgets.
+   * It begins when everything else is answered.
    *
    * @default 0
    */
   pauseMs?: number
   /**
-   * The number of closed bets whose transactions are sent again at the end: half of them the latest, half of
-   * them a sample of all.
+   * The number of closed bets whose transactions are sent again at the end: half are the latest, half a sample.
    *
    * @default 2_000
    */
@@ -122,8 +121,8 @@ export interface SimulationOptions extends WalletTarget {
    */
   onTransaction?(transaction: DecidedTransaction): void
   /**
-   * Whether the report has a timeline: calls, faults, latencies and balances over time, for the page of
-   * `bet-wallet simulate --html`.
+   * Whether the report has a timeline, for the page of `bet-wallet simulate --html`: calls, faults, latencies
+   * and balances over time.
    *
    * @default false
    */
