@@ -51,17 +51,15 @@ export interface PlaceBetCall {
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks sessions and limits that
-   * need only the request. The refusal is final: recorded and replayed (D6). Any other error, and any
-   * returned value, is a fault (500), not recorded.
+   * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks the session. The refusal is
+   * final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500), not recorded.
    *
    * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
    * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
    */
   authorizeRequest?(request: PlaceBetRequest, call: PlaceBetCall): void | Promise<void>
   /**
-   * The same, with the player's account: for rules that need its currency or balance, at the cost of a read
-   * before every commit.
+   * The same, with the player's currency and balance, at the cost of a read before every commit.
    *
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.

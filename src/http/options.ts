@@ -46,7 +46,7 @@ export interface HttpOptions extends WalletOptions {
   /**
    * HTTP status codes by error code, also for your own error codes: 400 to 599, and 5xx for a fault (D9).
    *
-   * @default those of docs/errors.md
+   * @default the statuses of docs/errors.md
    */
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**

@@ -78,7 +78,7 @@ describe('references', () => {
     ['sections of the interface', 'interface.md', 100],
     ['cases of the kit', 'conformance.md', 84],
     ['cases of the audit', 'audit-cases.md', 158],
-    ['cases by example', 'decisions.md#[aprsu]', 29],
+    ['cases by example', 'decisions.md#[ap-su]', 29],
   ])('to %s lead to an anchor', (_, page, countMin) => {
     expect(references.filter(({ target }) => new RegExp(page).test(target)).length).toBeGreaterThanOrEqual(
       countMin,

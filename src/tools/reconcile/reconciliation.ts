@@ -42,8 +42,8 @@ export interface ReconcileOptions {
    */
   lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
   /**
-   * The start of the range that the report covers: ISO 8601; a date stands for its beginning. Without `Z`, it
-   * is of the mapping's time zone; of UTC, if the mapping has none.
+   * The start of the range: ISO 8601; a date stands for its beginning. Without `Z`, it is in the mapping's time
+   * zone; in UTC, if the mapping has none.
    */
   from: string
   /** The end of the range, which does not belong to it. */
@@ -69,8 +69,8 @@ export interface ReconcileOptions {
    */
   lookupsMax?: number
   /**
-   * The ids of differences that are known: they stay in the totals, and are in no list. An id leaves out one
-   * difference; `readKnownDifferences` reads them from a file.
+   * The ids of known differences, which only the totals contain. An id leaves out one difference;
+   * `readKnownDifferences` reads them from a file.
    */
   known?: readonly string[]
   /** Called with every difference that is not known, listed or not. */
