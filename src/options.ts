@@ -52,7 +52,8 @@ export interface PlaceBetCall {
 export interface WalletOptions extends RequestOptions {
   /**
    * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks the session. The refusal is
-   * final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500), not recorded.
+   * final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500), not
+   * recorded.
    *
    * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
    * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
@@ -80,8 +81,8 @@ export interface WalletOptions extends RequestOptions {
    */
   attemptsMax?: number
   /**
-   * After so many milliseconds a handler starts no commit: 503, no changes were made. A commit that was started
-   * before is awaited, so the answer may come later.
+   * After so many milliseconds a handler starts no commit: 503, no changes were made. A commit that was
+   * started before is awaited, so the answer may come later.
    *
    * @default none
    */

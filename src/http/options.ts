@@ -51,9 +51,9 @@ export interface HttpOptions extends WalletOptions {
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Your own paths below the base path, each with its function:
-   * `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. Authentication, body parser and
-   * errors are the same as on the wallet's paths. A function returns the outcome of a handler, or any JSON:
-   * `{ '/health': async () => ({ json: { up: true } }) }` ({@link JsonAnswer}).
+   * `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. Authentication, body parser
+   * and errors are the same as on the wallet's paths. A function returns the outcome of a handler, or any
+   * JSON: `{ '/health': async () => ({ json: { up: true } }) }` ({@link JsonAnswer}).
    *
    * A JSON number that a JavaScript number cannot hold exactly arrives as a {@link JsonNumber}; the handlers
    * accept it.

@@ -24,8 +24,8 @@ export interface StopOptions {
    */
   close?(): unknown
   /**
-   * How long the server still accepts connections, in milliseconds: until every proxy has seen that the process
-   * is not ready.
+   * How long the server still accepts connections, in milliseconds: until every proxy has seen that the
+   * process is not ready.
    *
    * @default 0
    */

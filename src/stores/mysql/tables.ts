@@ -42,8 +42,8 @@ export interface MysqlTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the table
-   * `wallet_outbox`, in the same statement.
+   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the
+   * table `wallet_outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

@@ -28,8 +28,8 @@ export interface PostgresTables {
    */
   legacyBets?: string
   /**
-   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the table
-   * `outbox`, in the same statement.
+   * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the
+   * table `outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

@@ -42,15 +42,15 @@ export interface ReconcileOptions {
    */
   lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
   /**
-   * The start of the range: ISO 8601; a date stands for its beginning. Without `Z`, it is in the mapping's time
-   * zone; in UTC, if the mapping has none.
+   * The start of the range: ISO 8601; a date stands for its beginning. Without `Z`, it is in the mapping's
+   * time zone; in UTC, if the mapping has none.
    */
   from: string
   /** The end of the range, which does not belong to it. */
   to: string
   /**
-   * How far before and after the range the wallet is read too: it may record a transaction a little earlier or
-   * later than the platform dates it.
+   * How far before and after the range the wallet is read too: it may record a transaction a little earlier
+   * or later than the platform dates it.
    *
    * @default 3_600_000
    */

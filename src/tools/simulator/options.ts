@@ -81,14 +81,15 @@ export interface SimulationOptions extends WalletTarget {
    */
   backOffMsMax?: number
   /**
-   * The pause, in milliseconds, before old transactions are sent again at the end: finds what a wallet forgets.
-   * It begins when everything else is answered.
+   * The pause, in milliseconds, before old transactions are sent again at the end: finds what a wallet
+   * forgets. It begins when everything else is answered.
    *
    * @default 0
    */
   pauseMs?: number
   /**
-   * The number of closed bets whose transactions are sent again at the end: half are the latest, half a sample.
+   * The number of closed bets whose transactions are sent again at the end: half are the latest, half a
+   * sample.
    *
    * @default 2_000
    */
