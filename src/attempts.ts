@@ -97,7 +97,9 @@ export async function runAttempts<O extends Operation>(
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
   const { rule, request, log, authorization } = call
   const snapshot = rule.assume?.(request) ?? null
-  if (snapshot === null || !(await authorization.isGrantedBeforeLoad())) return null
+  if (snapshot === null) return null
+  const granted = authorization.isGrantedBeforeLoad()
+  if (granted !== true && !(await granted)) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
   if (performance.now() >= log.deadline) return null
   return decideOn(call, snapshot, true)

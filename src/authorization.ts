@@ -12,7 +12,7 @@ export interface Authorization {
    * Whether the bet may be committed without a load: no hook needs the player, and the others have granted
    * it. `false` after a refusal or a fault of a hook too: the other rules come first, and they need a load.
    */
-  isGrantedBeforeLoad(): Promise<boolean>
+  isGrantedBeforeLoad(): boolean | Promise<boolean>
   /** Asks the hooks that were not asked yet. @throws {WalletError} `HOOK_FAILED` */
   ask(player: Player): Promise<Answer>
 }
@@ -23,8 +23,10 @@ export interface CallSource {
   deadline: number
 }
 
-const granted = Promise.resolve('granted' as const)
-const noHooks: Partial<Settings> = {}
+const withoutHooks: Authorization = {
+  isGrantedBeforeLoad: () => true,
+  ask: async () => 'granted',
+}
 
 export function createAuthorization<O extends Operation>(
   operation: O,
@@ -32,22 +34,22 @@ export function createAuthorization<O extends Operation>(
   settings: Settings,
   source: CallSource,
 ): Authorization {
-  const { authorizeRequest, authorizeBet } = operation === 'placebet' ? settings : noHooks
+  const { authorizeRequest, authorizeBet } = settings
+  if (operation !== 'placebet' || (authorizeRequest === undefined && authorizeBet === undefined)) {
+    return withoutHooks
+  }
   // Copies: changes by a hook must not reach the decision.
   const copy = () => ({ ...(request as PlaceBetRequest) })
   let ofRequest: Promise<Answer> | null = null
   let ofBet: Promise<Answer> | null = null
   const askRequest = () => {
-    ofRequest ??=
-      authorizeRequest === undefined
-        ? granted
-        : answerOf('authorizeRequest', () => authorizeRequest(copy(), callOf(source)))
+    ofRequest ??= answerOf('authorizeRequest', () => authorizeRequest?.(copy(), callOf(source)))
     return ofRequest
   }
   return {
-    async isGrantedBeforeLoad() {
+    isGrantedBeforeLoad() {
       if (authorizeBet !== undefined) return false
-      return await askRequest().then(
+      return askRequest().then(
         answer => answer === 'granted',
         () => false, // thrown again by `ask`, unless another rule refuses the bet
       )

@@ -82,6 +82,7 @@ export function parseDecimal(value: unknown): Decimal | null {
 function textOfNumber(value: number): string | null {
   if (!Number.isFinite(value) || Object.is(value, -0)) return null
   const text = String(value)
+  if (text.length <= numberDigitsMax) return text
   const mantissa = text.replace(/e.*/, '').replace(/[-.]/g, '')
   const significant = mantissa.replace(/^0+/, '').replace(/(?<!0)0+$/, '')
   return significant.length <= numberDigitsMax ? text : null
@@ -104,7 +105,7 @@ function textOf(value: Big): Decimal {
   throw new RangeError(`the sum has more than ${digitsMax} digits`)
 }
 
-/** @throws {RangeError} for a result of more than 40 digits; `subtract` and `negate` likewise */
+/** @throws {RangeError} for a result of more than 40 digits; `subtract` likewise */
 export function add(a: Decimal, b: Decimal): Decimal {
   return sum(a, 1, b)
 }
@@ -114,11 +115,13 @@ export function subtract(a: Decimal, b: Decimal): Decimal {
 }
 
 export function negate(value: Decimal): Decimal {
-  return subtract('0', value)
+  if (isZero(value)) return '0'
+  return isNegative(value) ? format(value.slice(1), 0) : `-${format(value, 0)}`
 }
 
 /** -1, 0 or 1, as `a` is less than, equal to or greater than `b` by value. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
+  if (a === b) return 0
   const decimals = Math.max(writtenDecimalsOf(a), writtenDecimalsOf(b))
   const units = unitsOf(a, decimals) - unitsOf(b, decimals)
   return Number.isSafeInteger(units) ? (Math.sign(units) as -1 | 0 | 1) : new Big(a).cmp(b)
@@ -140,10 +143,12 @@ function sum(a: Decimal, sign: 1 | -1, b: Decimal): Decimal {
 function unitsOf(value: Decimal, decimals: number): number {
   const missing = decimals - writtenDecimalsOf(value)
   if (value.length + missing > numberDigitsMax) return Number.NaN
-  return Number(value.replace('.', '')) * 10 ** missing
+  // The product is off by less than a quarter of a unit: 2^-52 of at most 10^15.
+  return Math.round(Number(value) * 10 ** decimals)
 }
 
 function textOfUnits(units: number, decimals: number): Decimal {
+  if (decimals === 0) return String(units)
   const digits = String(Math.abs(units)).padStart(decimals + 1, '0')
   const point = digits.length - decimals
   return withoutTrailingZeros((units < 0 ? '-' : '') + digits.slice(0, point), digits.slice(point))
@@ -179,7 +184,10 @@ export function wholeDigitsOf(value: Decimal): number {
  * `"100.005"` (D21).
  */
 export function format(value: Decimal, decimals: number): string {
-  const [whole, fraction = ''] = value.split('.') as [string, string?]
+  const written = writtenDecimalsOf(value)
+  if (written === decimals) return value
+  const whole = written === 0 ? value : value.slice(0, -written - 1)
+  const fraction = written === 0 ? '' : value.slice(-written)
   const digits = fraction.slice(0, lengthWithoutZeros(fraction)).padEnd(decimals, '0')
   return digits === '' ? whole : `${whole}.${digits}`
 }

@@ -67,7 +67,8 @@ async function isAccepted(
   request: HttpRequest,
   call: AuthenticationCall,
 ): Promise<boolean> {
-  const answer: unknown = await check(request, call)
+  const answered: unknown = check(request, call)
+  const answer = typeof answered === 'boolean' ? answered : await answered
   if (typeof answer === 'string' && answer !== '') call.refuse(answer)
   return answer === true
 }

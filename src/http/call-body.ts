@@ -49,7 +49,7 @@ export function callBody(request: HttpRequest, bytesMax: number): CallBody {
 }
 
 /** A body is not read if its Content-Length exceeds the limit. */
-async function receive(request: HttpRequest, bytesMax: number): Promise<ReceivedBody> {
-  if (Number(headerOf(request, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
+function receive(request: HttpRequest, bytesMax: number): Promise<ReceivedBody> {
+  if (Number(headerOf(request, 'content-length') ?? 0) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   return receiveBody(request.body, bytesMax)
 }

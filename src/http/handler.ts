@@ -66,7 +66,10 @@ function messageOf(request: Partial<HttpRequest> | undefined): HttpMessage {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const pathOf = (path: string): string => path.split('?', 1)[0] ?? ''
+function pathOf(path: string): string {
+  const query = path.indexOf('?')
+  return query === -1 ? path : path.slice(0, query)
+}
 
 async function answer(call: Call): Promise<HttpResponse> {
   const { message } = call
@@ -179,12 +182,9 @@ function refusal(
   )
 }
 
-function response(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
-    body,
-  }
+function response(status: number, body: string, more?: Record<string, string>): HttpResponse {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+  return { status, headers: more === undefined ? headers : { ...headers, ...more }, body }
 }
 
 /** A header of 16 KB has room for thousands; every caller sends one at most. */
@@ -193,6 +193,10 @@ const parametersMax = 10
 /** Supported: `application/json`, the charset UTF-8 or none, no compression. */
 function mediaTypeProblem(request: HttpRequest): string | null {
   const header = headerOf(request, 'content-type') ?? ''
+  return (header === 'application/json' ? null : contentTypeProblem(header)) ?? encodingProblem(request)
+}
+
+function contentTypeProblem(header: string): string | null {
   const [type = '', ...parameters] = header.split(';', parametersMax + 2)
   if (type.trim().toLowerCase() !== 'application/json') return 'Content-Type must be application/json'
   if (parameters.length > parametersMax) {
@@ -203,6 +207,10 @@ function mediaTypeProblem(request: HttpRequest): string | null {
     if (name.trim().toLowerCase() !== 'charset') continue
     if (!/^"?utf-?8"?$/i.test(value.trim())) return 'Content-Type must have the charset utf-8, or none'
   }
+  return null
+}
+
+function encodingProblem(request: HttpRequest): string | null {
   // The application's parser has decompressed a parsed body already.
   const parsed = typeof request.body === 'object' && request.body !== null && 'parsed' in request.body
   const encoding = parsed ? undefined : headerOf(request, 'content-encoding')

@@ -49,14 +49,16 @@ export function createNodeListener(
   const settings = httpSettingsOf(store, options)
   const handle = handlerOf(settings)
   return async (request, response) => {
-    const { method = '', headers } = request
+    const { method = '', url = '', headers, socket } = request
     const call: HttpRequest = {
-      ...pathsOf(request, settings.routes),
       method,
+      path: url,
       headers,
-      address: request.socket.remoteAddress,
+      address: socket.remoteAddress,
       body: bodyOf(request),
     }
+    const { originalUrl } = request as { originalUrl?: unknown }
+    if (typeof originalUrl === 'string') Object.assign(call, pathsOf(url, originalUrl, settings.routes))
     const answer = await handle(call)
     try {
       send(response, answer)
@@ -70,11 +72,10 @@ export function createNodeListener(
 }
 
 function pathsOf(
-  request: NodeRequest,
+  url: string,
+  originalUrl: string,
   routes: ReadonlyMap<string, unknown>,
 ): Pick<HttpRequest, 'path' | 'originalPath'> {
-  const { url = '', originalUrl } = request as { url?: string; originalUrl?: unknown }
-  if (typeof originalUrl !== 'string') return { path: url }
   const isRoute = (path: string) => routes.has(path.split('?', 1)[0] ?? '')
   return { path: !isRoute(url) && isRoute(originalUrl) ? originalUrl : url, originalPath: originalUrl }
 }

@@ -195,11 +195,26 @@ function frozenTransaction(transaction: Transaction, walletTransactionId: string
 }
 
 function frozenBet({ betId, playerId, currency, stake, status, credits, revision }: Bet): Bet {
+  return Object.freeze({
+    betId,
+    playerId,
+    currency,
+    stake,
+    status,
+    credits: frozenCredits(credits),
+    revision,
+  })
+}
+
+const noCredits: Bet['credits'] = Object.freeze({})
+
+function frozenCredits(credits: Bet['credits']): Bet['credits'] {
+  if (Object.keys(credits).length === 0) return noCredits
   const copies: Bet['credits'] = {}
   for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
     const credit = credits[type]
     if (credit === undefined) continue
     copies[type] = Object.freeze({ live: credit.live, reversed: credit.reversed, owed: credit.owed })
   }
-  return Object.freeze({ betId, playerId, currency, stake, status, credits: Object.freeze(copies), revision })
+  return Object.freeze(copies)
 }
