@@ -151,7 +151,8 @@ function betsTable(playerId: string, bets: readonly BetHistory[]): Markup {
   const rows = bets.map(history => {
     const { bet, betId } = history
     const currency = bet?.currency ?? explainBet(history).currency
-    return html`<tr><th scope="row">${betId}</th><td class="none" data-name="State">${stateOf(history)}</td><td class="none" data-name="Stake">${bet === null ? '–' : money(bet.stake, currency)}</td><td class="none" data-name="In sum">${signedMoney(sumOf(history, playerId), currency)}</td><td class="none" data-name="Owed to the platform">${money(owedOf(bet ?? { credits: {} }), currency)}</td></tr>
+    const owed = owedOf(bet ?? { credits: {} })
+    return html`<tr><th scope="row">${betId}</th><td class="none" data-name="State">${stateOf(history)}</td><td class="none" data-name="Stake">${bet === null ? '–' : money(bet.stake, currency)}</td><td class="none" data-name="In sum">${signedMoney(sumOf(history, playerId), currency)}</td><td class="none" data-name="Owed to the platform">${isZero(owed) ? '–' : money(owed, currency)}</td></tr>
 `
   })
   return wideTable(['Bet', 'State', 'Stake', 'In sum', 'Owed to the platform'], null, rows)
