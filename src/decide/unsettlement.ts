@@ -44,9 +44,12 @@ export function decideUnsettlement(
   }
   const { live, reversed, owed } = credit
   if (live === null) {
-    return refuse(isZero(owed) ? 'ALREADY_UNSETTLED' : 'CLAWBACK_UNCOLLECTED', {
+    const isCollected = isZero(owed)
+    return refuse(isCollected ? 'ALREADY_UNSETTLED' : 'CLAWBACK_UNCOLLECTED', {
       errorCode: 'INVALID_BET',
-      description: `betId: the ${credited} settlement was already reversed`,
+      description: isCollected
+        ? `betId: the ${credited} settlement was already reversed`
+        : `betId: the clawback of the ${credited} settlement is uncollected, and owed to the platform`,
     })
   }
 

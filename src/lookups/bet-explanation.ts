@@ -1,6 +1,7 @@
 /** The life of a bet, explained from its records: each call with its rule, what holds now, and a verdict. */
 import { add, compare, isZero, negate, subtract } from '../money.js'
 import type { SettlementType } from '../store.js'
+import { stateOf } from './bet-state.js'
 import { money } from './money-text.js'
 import type { BetHistory, RecordedBet } from './records.js'
 import { type BetStep, isLegacy, isTombstone, stepsOf } from './steps.js'
@@ -32,7 +33,7 @@ export function explainBet(history: BetHistory): BetExplanation {
     currency: bet?.currency ?? transactions.find(({ currency }) => currency !== null)?.currency ?? null,
     verdict: verdictOf(history, steps),
     steps,
-    now: bet === null ? ['There is no bet of this id.'] : stateOf(bet),
+    now: bet === null ? ['There is no bet of this id.'] : holdingsOf(bet, stateOf(history)),
     notes: [...differencesOf(history), ...unrecorded],
   }
 }
@@ -90,9 +91,9 @@ function outcomeOf({ status, credits, currency }: RecordedBet): string {
   return parts.length === 0 ? how : `${how}: ${parts.join(', ')}`
 }
 
-function stateOf({ status, stake, currency, credits, revision }: RecordedBet): string[] {
+function holdingsOf({ stake, currency, credits, revision }: RecordedBet, state: string): string[] {
   return [
-    `${status}, stake ${money(stake, currency)}, revision ${revision}`,
+    `${state}, stake ${money(stake, currency)}, revision ${revision}`,
     ...settlementTypes.flatMap(type => {
       const credit = credits[type]
       if (credit === undefined) return []

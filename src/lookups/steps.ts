@@ -1,5 +1,5 @@
 /** Why a recorded transaction was decided as it was, in words, and the rule. */
-import { isZero, negate } from '../money.js'
+import { add, compare, type Decimal, isZero, negate } from '../money.js'
 import { finalRefusals } from '../outcomes.js'
 import { money } from './money-text.js'
 import type { BetHistory, RecordedTransaction } from './records.js'
@@ -17,6 +17,8 @@ export interface BetStep {
 
 type Explanation = Omit<BetStep, 'transaction' | 'accepted'>
 
+type BetCalls = Pick<BetHistory, 'bet' | 'transactions'>
+
 /** What was known of the bet before a call. */
 interface Before {
   /** The placebet that was accepted. */
@@ -25,10 +27,10 @@ interface Before {
   isTombstone: boolean
 }
 
-/** @returns a step for each transaction, in order */
+/** @returns a step for each transaction, in the order in which they changed the bet */
 export function stepsOf(history: BetHistory): BetStep[] {
   const before: Before = { placed: null, isRolledBack: false, isTombstone: false }
-  return history.transactions.map(transaction => {
+  return inOrderOfCredits(history.transactions).map(transaction => {
     const accepted = transaction.refusal === null
     const step = { transaction, accepted, ...explanationOf(transaction, before, history) }
     if (accepted && transaction.operation === 'placebet') before.placed ??= transaction
@@ -40,17 +42,52 @@ export function stepsOf(history: BetHistory): BetStep[] {
   })
 }
 
+/**
+ * Recorded is when a database transaction began, or for an import when it ran: that of a payout may lie before
+ * that of a clawback which it followed. A clawback debits the whole live credit, so it stands where the
+ * credit has its amount; and a rollback stands after the clawbacks that allowed it (D13).
+ */
+function inOrderOfCredits(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
+  let ordered = [...transactions]
+  for (const clawback of transactions.filter(isClawback)) {
+    const recorded = ordered.indexOf(clawback)
+    const others = ordered.toSpliced(recorded, 1)
+    const [nearest] = Array.from({ length: others.length + 1 }, (_, place) => place)
+      .filter(place => debitsAll(clawback, others.slice(0, place)))
+      .sort((one, other) => Math.abs(one - recorded) - Math.abs(other - recorded))
+    if (nearest !== undefined) ordered = others.toSpliced(nearest, 0, clawback)
+  }
+  const end = ordered.findLastIndex(isClawback) + 1
+  const isRollback = ({ operation }: RecordedTransaction) => operation === 'rollbackbet'
+  const until = ordered.slice(0, end)
+  return [...until.filter(each => !isRollback(each)), ...until.filter(isRollback), ...ordered.slice(end)]
+}
+
+const isClawback = ({ operation, refusal }: RecordedTransaction) =>
+  operation === 'unsettlement' && refusal === null
+
+/** Whether these calls leave the live credit that the clawback debits. */
+function debitsAll(clawback: RecordedTransaction, before: readonly RecordedTransaction[]): boolean {
+  const credited = clawback.type === 'UNVOIDED' ? 'VOIDED' : 'BET_PAID'
+  const live = before.reduce<Decimal | null>((sum, { operation, type, delta }) => {
+    if (operation === 'settlement' && type === credited) return add(sum ?? '0', delta)
+    // A refused one leaves no live credit either (D7).
+    return operation === 'unsettlement' && type === clawback.type ? null : sum
+  }, null)
+  return live !== null && compare(live, negate(clawback.delta)) === 0
+}
+
 /** Whether there is a bet, and no recorded placebet has debited its stake. */
-const isUnplaced = ({ bet, transactions }: BetHistory): boolean =>
+const isUnplaced = ({ bet, transactions }: BetCalls): boolean =>
   bet !== null && !transactions.some(({ operation, refusal }) => operation === 'placebet' && refusal === null)
 
-const isStopped = ({ bet }: BetHistory) => bet?.status === 'ROLLED_BACK' && isZero(bet.stake)
+const isStopped = ({ bet }: BetCalls) => bet?.status === 'ROLLED_BACK' && isZero(bet.stake)
 
 /** Whether the bet came from the legacy integration: it has a stake that no recorded placebet has debited. */
-export const isLegacy = (history: BetHistory): boolean => isUnplaced(history) && !isStopped(history)
+export const isLegacy = (history: BetCalls): boolean => isUnplaced(history) && !isStopped(history)
 
 /** Whether the rollback of the bet came before the bet (D11). */
-export const isTombstone = (history: BetHistory): boolean => isUnplaced(history) && isStopped(history)
+export const isTombstone = (history: BetCalls): boolean => isUnplaced(history) && isStopped(history)
 
 function explanationOf(transaction: RecordedTransaction, before: Before, history: BetHistory): Explanation {
   switch (transaction.operation) {
@@ -95,7 +132,7 @@ function refusedBet(
       why: `the bet was in ${currency}, which is not the currency of the account; ${final}`,
     }
   if (!isRefusal(refusal, finalRefusals.betIdUsed) && !isRefusal(refusal, finalRefusals.betRolledBack))
-    return { rule: 'D6', why: `a rule of the operator refused it: ${refusal?.description}; ${final}` }
+    return { rule: 'D6', why: `a rule of the operator refused it: ${withoutField(refusal)}; ${final}` }
   if (bet !== null && bet.playerId !== playerId)
     return { rule: 'D15', why: `the bet belongs to another player; ${nothing}` }
   if (isTombstone)
@@ -104,6 +141,13 @@ function refusedBet(
   const which = first === null ? 'another transaction' : first.transactionId
   return { rule: 'D10', why: `the bet was placed already, by ${which}; ${nothing} again` }
 }
+
+/** `amount: below the minimum balance` without the field, which is a term of the interface. */
+const withoutField = (refusal: Recorded) =>
+  refusal?.description.replace(
+    /^(?:transactionId|playerId|betId|sessionId|amount|currency|odds|betType|type|transactionDate): /,
+    '',
+  )
 
 const balanceText = (balance: string | null, currency: string | null) =>
   balance === null ? 'the balance' : `the balance of ${money(balance, currency)}`
@@ -142,12 +186,12 @@ function reversed({ delta, type, betCurrency }: RecordedTransaction): Explanatio
 
 function uncollected({ refusal, type, balanceAfter, betCurrency }: RecordedTransaction): Explanation {
   const { reason, credit } = correctionOf(type)
-  const owed = 'the player keeps it, and it is owed to the platform; the refusal is final'
+  const owed = `the ${credit} is owed to the platform, which may subtract it from later winnings`
   return isRefusal(refusal, finalRefusals.clawbacksDisabled)
     ? { rule: 'D20', why: `${reason}, but this wallet cannot take the ${credit} back: ${owed}` }
     : {
         rule: 'D7',
-        why: `${reason}, but ${balanceText(balanceAfter, betCurrency)} did not cover the ${credit}: ${owed}`,
+        why: `${reason}, but ${balanceText(balanceAfter, betCurrency)} did not cover the ${credit}: nothing was taken back, and ${owed}`,
       }
 }
 

@@ -2,6 +2,7 @@
 import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
 import type { BetExplanation } from './bet-explanation.js'
+import { betState } from './bet-state.js'
 import { money } from './money-text.js'
 import type { OwedReport } from './owed.js'
 import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
@@ -163,14 +164,22 @@ function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
     {
       title: 'Balance after',
       right: true,
-      text: ({ balanceAfter, currency: own, refusal }) => {
+      text: transaction => {
+        const { balanceAfter, currency: own } = transaction
         if (balanceAfter === null) return '?'
-        // The balance is in another currency than the call.
-        return refusal?.errorCode === 'INVALID_CURRENCY' ? balanceAfter : plain(balanceAfter, own)
+        return isInOther(transaction, currency) ? balanceAfter : plain(balanceAfter, own)
       },
     },
   ]
 }
+
+/**
+ * Whether the balance that a refused call found is in another currency than this.
+ *
+ * @param currency `null`: that of the call
+ */
+export const isInOther = ({ refusal, currency: own }: RecordedTransaction, currency: string | null) =>
+  refusal?.errorCode === 'INVALID_CURRENCY' && (currency === null || own === currency)
 
 /**
  * What changed the balance between a transaction and the one before it: deposits, casino games, a correction.
@@ -224,7 +233,7 @@ const decisionWithWords = (transaction: RecordedTransaction) =>
 
 const betColumns: Column<RecordedBet>[] = [
   { title: 'Bet', text: ({ betId }) => betId },
-  { title: 'Status', text: ({ status }) => status },
+  { title: 'State', text: betState },
   { title: 'Stake', right: true, text: ({ stake, currency }) => money(stake, currency) },
   { title: 'Live', text: bet => creditText(bet, credit => credit.live) },
   {

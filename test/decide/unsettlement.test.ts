@@ -246,7 +246,7 @@ describe('given two problems, when the bet is unscored, then the first check dec
     {
       reason: 'CLAWBACK_UNCOLLECTED',
       errorCode: 'INVALID_BET',
-      description: 'betId: the BET_PAID settlement was already reversed',
+      description: 'betId: the clawback of the BET_PAID settlement is uncollected, and owed to the platform',
       bet: { credits: { BET_PAID: uncollected('60') } },
     },
   ]

@@ -186,7 +186,15 @@ describe('the rule of each call', () => {
     [
       'the same code by a rule of the operator',
       history(null, refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: above the limit' })),
-      ...(['D6', /rule of the operator refused it: amount: above the limit/] as const),
+      ...(['D6', /rule of the operator refused it: above the limit;/] as const),
+    ],
+    [
+      "a minimum of the players' table",
+      history(
+        null,
+        refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: below the minimum balance' }),
+      ),
+      ...(['D6', /rule of the operator refused it: below the minimum balance;/] as const),
     ],
     [
       'a settlement',
@@ -213,13 +221,16 @@ describe('the rule of each call', () => {
       history(bet(), before, of('unsettlement', { refusal: noFundsToReverse, balanceAfter: '5' })),
       ...([
         'D7',
-        /^the platform corrected the result, but the balance of 5\.00 EUR did not cover the payout: .*owed to the platform/,
+        /^the platform corrected the result, but the balance of 5\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform/,
       ] as const),
     ],
     [
       'no clawbacks',
       history(bet(), before, of('unsettlement', { refusal: noClawbacks })),
-      ...(['D20', /but this wallet cannot take the payout back: .*owed to the platform/] as const),
+      ...([
+        'D20',
+        /but this wallet cannot take the payout back: the payout is owed to the platform/,
+      ] as const),
     ],
     [
       'no funds, without a balance',
@@ -284,6 +295,49 @@ describe('the rule of each call', () => {
   })
 })
 
+describe('the order of the steps', () => {
+  const idsOf = (...transactions: RecordedTransaction[]) =>
+    explainBet(history(bet(), ...transactions)).steps.map(
+      ({ transaction: { transactionId } }) => transactionId,
+    )
+  const win = (id: string, amount: string) => ({ ...settlement(amount), transactionId: id })
+  const clawback = (id: string, amount: string) =>
+    of('unsettlement', { delta: `-${amount}`, transactionId: id })
+
+  it('given a payout recorded before the clawback of an earlier one, then the clawback stands before it', () => {
+    expect(idsOf(transaction(), win('s-1', '75'), win('s-2', '20'), clawback('u-1', '75'))).toEqual([
+      ...['t-1', 's-1', 'u-1', 's-2'],
+    ])
+    expect(idsOf(transaction(), win('s-1', '0'), win('s-2', '20'), clawback('u-1', '0'))).toEqual([
+      ...['t-1', 's-1', 'u-1', 's-2'],
+    ])
+  })
+
+  it('given a clawback recorded before its payout, then it stands after the payout', () => {
+    expect(idsOf(transaction(), clawback('u-1', '75'), win('s-1', '75'))).toEqual(['t-1', 's-1', 'u-1'])
+  })
+
+  it('given a rollback recorded before the clawback that allowed it, then it stands after the clawback', () => {
+    const rollback = of('rollbackbet', { delta: '30' })
+    expect(idsOf(transaction(), win('s-1', '75'), rollback, clawback('u-1', '75'))).toEqual([
+      ...['t-1', 's-1', 'u-1', 'rollbackbet-1'],
+    ])
+  })
+
+  it('given amounts that no order explains, and a rollback that came first, then it is that of recording', () => {
+    expect(idsOf(transaction(), clawback('u-1', '9'), win('s-1', '75'))).toEqual(['t-1', 'u-1', 's-1'])
+    expect(idsOf(of('rollbackbet', {}), refused(lateBet))).toEqual(['rollbackbet-1', 't-2'])
+    const twice = [
+      transaction(),
+      win('s-1', '75'),
+      clawback('u-1', '75'),
+      win('s-2', '75'),
+      clawback('u-2', '75'),
+    ]
+    expect(idsOf(...twice)).toEqual(['t-1', 's-1', 'u-1', 's-2', 'u-2'])
+  })
+})
+
 describe('what the records do not explain', () => {
   const notesOf = (found: BetHistory) => explainBet(found).notes.slice(0, -2)
 
@@ -333,7 +387,7 @@ describe('what the records do not explain', () => {
   })
 })
 
-it('prints the balance of another currency than that of the call as it is', () => {
+it('prints a balance whose currency it does not know as it is', () => {
   const found = refused(otherCurrency, { playerId: 'kenji', balanceAfter: '5000' })
   expect(formatBet(explainBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
 })
@@ -365,6 +419,38 @@ describe('a player', () => {
       'placebet             t-2           b-1                   0.00          70.00  refused INSUFFICIENT_FUNDS (amount: insufficient funds)',
       'placebet             t-1           b-1                 -30.00          70.00  accepted',
     ])
+  })
+
+  it('has the balance that a call in another currency found, in the currency of the account', () => {
+    const found = page(refused(otherCurrency, { currency: 'JPY', balanceAfter: '70' }))
+    expect(lines(formatPlayer(found))[1]).toMatch(/ 0\.00 +70\.00 {2}refused INVALID_CURRENCY/)
+  })
+
+  it('has the state of each bet, in the words of the pages', () => {
+    const states = [
+      bet(),
+      bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } } }),
+      bet({ credits: { BET_PAID: { live: '0.00', reversed: '0', owed: '0' } } }),
+      bet({ credits: { BET_PAID: { live: null, reversed: '75', owed: '0' } } }),
+      bet({ status: 'ROLLED_BACK' }),
+    ]
+    const text = formatPlayer({ ...page(transaction()), bets: states })
+    expect(
+      text
+        .split('\n\n')
+        .at(-1)
+        ?.split('\n')
+        .map(line => line.slice(5, 42).trimEnd()),
+    ).toEqual(
+      [
+        'State                              ',
+        'Open',
+        'Settled',
+        'Lost',
+        'Open again: the result was corrected',
+        'Rolled back',
+      ].map(line => line.trimEnd()),
+    )
   })
 
   const changesOf = (text: string) => text.split('\n').filter(line => /^Other changes|^Before/.test(line))
@@ -420,7 +506,7 @@ Recorded (UTC)           Call                 Transaction   Change  Balance afte
 2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the bet belongs to another player; nothing was debited (D15)
 2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)
 
-Now:   PLACED, stake 30.00 EUR, revision 2
+Now:   Settled, stake 30.00 EUR, revision 2
        BET_PAID: live 75.00 EUR, reversed 0.00 EUR, uncollected 0.00 EUR
 Notes: Player kenji is named by a transaction too.
        Transactions without a balance were imported: their time is that of the import.

@@ -41,9 +41,13 @@ export function parseWords<const T extends NonNullable<ParseArgsConfig['options'
   try {
     return parseArgs({ args: words, options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    const { message, code } = error as NodeJS.ErrnoException
+    const isHtml = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && message.includes("'--html'")
+    throw new UsageError(isHtml ? `Unknown option '--html': only ${withHtml} have it` : message)
   }
 }
+
+const withHtml = 'audit, bet, drill, player, reconcile and simulate'
 
 export function baseUrlOf(positionals: readonly string[]): string {
   const [baseUrl, ...more] = positionals
@@ -87,7 +91,7 @@ export function wholeNumberOf(name: string, text: string | undefined): number | 
 export function timeOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined || microsecondsOf(text) !== null) return text
   throw new UsageError(
-    `${name} must be a time in UTC, as in 2026-11-22 or 2026-11-22T10:00:00Z, not ${JSON.stringify(text)}`,
+    `${name} must be a time, as in 2026-11-22, 2026-11-22T10:00:00Z or 2026-11-22T10:00+01:00, not ${JSON.stringify(text)}`,
   )
 }
 

@@ -2,7 +2,7 @@
 import { explainBet } from '../../lookups/bet-explanation.js'
 import type { BetHistory } from '../../lookups/records.js'
 import { formatBet } from '../../lookups/text.js'
-import { renderBet } from '../dispute/bet-page.js'
+import { renderBet, renderUnknownBet, unknownBet } from '../dispute/bet-page.js'
 import { idOf, parseWords } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { htmlArguments, withLookups } from './lookup-source.js'
@@ -19,7 +19,8 @@ export async function bet(words: string[]): Promise<number> {
   checkWritable(values.html)
   const history = await withLookups(values, lookups => lookups.bet(betId))
   if (history === null) {
-    console.error(unknownBet(forTerminal(betId)))
+    console.error(`Bet ${forTerminal(betId)} is unknown.\n${unknownBet.join('\n')}`)
+    writeReport(values.html, () => renderUnknownBet(betId))
     return 1
   }
   if (values.json) printJson(withStory(history))
@@ -34,8 +35,3 @@ function withStory(history: BetHistory) {
   const transactions = steps.map(({ transaction, rule, why }) => ({ ...transaction, rule, why }))
   return { ...history, transactions, verdict, now, notes }
 }
-
-const unknownBet = (betId: string) =>
-  `Bet ${betId} is unknown: there is no bet and no recorded transaction of this id. Ids are compared exactly (D24).
-A placebet leaves no record if it did not arrive, was answered with a fault (5xx), failed authentication,
-was malformed, or named an unknown player. A bet from before the cut-over is known only if it was imported (D27).`

@@ -40,17 +40,21 @@ async function main(words: readonly string[]): Promise<number> {
   )
 }
 
+const command = process.argv[2] ?? ''
+
 /** What an error of the database has prevented. */
 const doing =
   new Map([
     ['init', 'read the schema'],
     ['migrate', 'migrate'],
     ['grants', 'read the players table'],
-  ]).get(process.argv[2] ?? '') ?? 'look up'
+  ]).get(command) ?? 'look up'
 
 function printError(error: unknown): void {
   if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
-    console.error(`${messageOf(error)}\n\nSee bet-wallet --help.`)
+    console.error(
+      `${messageOf(error)}\n\nSee bet-wallet ${Object.hasOwn(commands, command) ? `${command} ` : ''}--help.`,
+    )
   else if (error instanceof AuditError)
     console.error(
       `${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${messageOf(error)}`,

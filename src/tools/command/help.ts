@@ -185,7 +185,7 @@ export const lookUpHelp = `Usage
   bet-wallet owed [options]
 
 Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
-Times are UTC. Ids are compared exactly.
+Times are UTC unless they have an offset, such as +01:00. Ids are compared exactly.
 
 ${databaseHelp}
 

@@ -140,7 +140,8 @@ async function exchange(
       explanation: explainAnswer(operation, status, text, isNew),
     }
   } catch (error) {
-    return { url: url.href, status: null, answer: null, explanation: explainSilence(mask(wordsOf(error))) }
+    const explanation = explainSilence(mask(wordsOf(error)), Object(error))
+    return { url: url.href, status: null, answer: null, explanation }
   }
 }
 

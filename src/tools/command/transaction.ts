@@ -75,7 +75,7 @@ function searchOf(values: Values): TransactionSearch {
   const time = microsecondsOf(around)
   if (time === null || !around.includes(':'))
     throw new UsageError(
-      `--around must be a date and time in UTC, as in 2026-11-22T18:30Z, not ${JSON.stringify(around)}. For a whole day: its noon, and --within 12h`,
+      `--around must be a date and time, as in 2026-11-22T18:30Z or 2026-11-22T19:30+01:00, not ${JSON.stringify(around)}. For a whole day: its noon, and --within 12h`,
     )
   const middle = Date.parse(`${time.slice(0, 23)}Z`)
   const distance = millisecondsOf('--within', values.within) ?? withinMs

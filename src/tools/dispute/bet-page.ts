@@ -1,9 +1,10 @@
 /** A bet as one HTML page for a dispute: in words that support can read to the player. */
 import { type BetExplanation, explainBet } from '../../lookups/bet-explanation.js'
+import { stateOf } from '../../lookups/bet-state.js'
 import { money } from '../../lookups/money-text.js'
 import { owedOf } from '../../lookups/owed.js'
 import type { BetHistory } from '../../lookups/records.js'
-import { type BetStep, isLegacy, isTombstone } from '../../lookups/steps.js'
+import { type BetStep, isLegacy } from '../../lookups/steps.js'
 import { add, isZero } from '../../money.js'
 import { documentOf, factList, section } from '../html/document.js'
 import { countText } from '../html/figures.js'
@@ -33,16 +34,20 @@ ${foot}`
   return documentOf(`${state}: bet ${betId}`, body)
 }
 
-/** What became of a bet, in a few words. */
-export function stateOf(history: BetHistory): string {
-  const { bet, transactions } = history
-  if (bet === null) return transactions.length === 0 ? 'Unknown' : 'Refused'
-  if (isTombstone(history)) return 'Cancelled before it arrived'
-  if (bet.status === 'ROLLED_BACK') return 'Rolled back'
-  const credits = Object.values(bet.credits)
-  if (credits.some(({ live }) => live !== null)) return 'Settled'
-  return credits.length === 0 ? 'Open' : 'Open again: the result was corrected'
+/** The page of an id that nothing names. */
+export function renderUnknownBet(betId: string): string {
+  const body = html`<header class="head none"><p class="kind">Bet ${betId}</p>
+<h1 class="subject">Unknown</h1></header>
+<main>${unknownBet.map(sentence => html`<p class="sentence">${sentence}</p>`)}</main>`
+  return documentOf(`Unknown: bet ${betId}`, body)
 }
+
+/** What it means that nothing names a betId. */
+export const unknownBet = [
+  'The wallet has neither a bet nor a recorded call of this id. Ids are compared exactly: upper and lower case, and spaces.',
+  'The call of a bet leaves no record if it did not arrive, failed in the wallet, had wrong credentials or an invalid body, or named an unknown player: then it debited nothing.',
+  'A bet from before this wallet was in use is known only if it was imported.',
+]
 
 /** The sum of all changes of the balance by a bet of its own player. */
 export const sumOf = ({ transactions }: BetHistory, playerId: string) =>
@@ -60,15 +65,15 @@ function answers(history: BetHistory, explanation: BetExplanation): Markup {
     ['Stake', ofCalls(step => isBet(step) && step.accepted) ?? withoutPlacebet(history)],
     ['Refused', ofCalls(step => isBet(step) && !step.accepted)],
     [
-      'Payout',
-      ofCalls(({ transaction: { operation, type } }) => operation === 'settlement' && type !== 'VOIDED') ??
-        (stateOf(history) === 'Open' ? 'None: no result has arrived.' : null),
+      'Result',
+      ofCalls(({ transaction: { type } }) => resultTypes.includes(type)) ??
+        (stateOf(history) === 'Open' ? 'None has arrived.' : null),
     ],
-    ['Taken back', ofCalls(({ transaction }) => transaction.operation === 'unsettlement')],
     [
       'Refund',
-      ofCalls(({ transaction: { operation, type } }) => operation === 'rollbackbet' || type === 'VOIDED') ??
-        (history.bet === null ? null : 'None: the bet was neither rolled back nor declared void.'),
+      ofCalls(
+        ({ transaction: { operation, type } }) => operation === 'rollbackbet' || refundTypes.includes(type),
+      ) ?? (history.bet === null ? null : 'None: the bet was neither rolled back nor declared void.'),
     ],
     [
       'Owed',
@@ -81,12 +86,16 @@ function answers(history: BetHistory, explanation: BetExplanation): Markup {
   return html`<div class="answers">${factList(facts.flatMap(([name, text]) => (text === null ? [] : [[name, text] as const])))}</div>`
 }
 
+/** What was credited, and what was taken back of it: in the order of time. */
+const resultTypes: readonly (string | null)[] = ['BET_PAID', 'CASHOUT', 'UNSCORED']
+const refundTypes: readonly (string | null)[] = ['VOIDED', 'UNVOIDED']
+
 const answeredMax = 3
 
-/** The sentences of these calls, each with its time and the balance; `null` without calls. */
+/** The sentences of the last of these calls, each with its time and the balance; `null` without calls. */
 function answerOf(steps: readonly BetStep[], { playerId, currency }: BetExplanation): Markup | null {
   if (steps.length === 0) return null
-  const lines = steps.slice(0, answeredMax).map(step => {
+  const lines = steps.slice(-answeredMax).map(step => {
     const { transaction } = step
     const balances = transaction.playerId === playerId ? balancesOf(transaction, currency) : null
     const change =
@@ -96,7 +105,7 @@ function answerOf(steps: readonly BetStep[], { playerId, currency }: BetExplanat
     return html`<p>${sentenceOf(step)} <span class="quiet">That was on ${time(transaction.recordedAt)}${change}.</span></p>`
   })
   const more = steps.length - lines.length
-  return html`${lines}${more > 0 ? html`<p class="quiet">And ${countText(more, 'call')} more, below.</p>` : null}`
+  return html`${more > 0 ? html`<p class="quiet">Before that ${countText(more, 'call')}, below.</p>` : null}${lines}`
 }
 
 function withoutPlacebet(history: BetHistory): string {

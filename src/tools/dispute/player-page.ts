@@ -1,13 +1,15 @@
 /** A player's transactions as one HTML page: the balance over time, and each change in words. */
 import { explainBet } from '../../lookups/bet-explanation.js'
+import { stateOf } from '../../lookups/bet-state.js'
 import { money } from '../../lookups/money-text.js'
+import { owedOf } from '../../lookups/owed.js'
 import type { BetHistory, Page, PlayerHistory, RecordedTransaction } from '../../lookups/records.js'
 import { isZero, subtract } from '../../money.js'
 import { type ChartPoint, chart } from '../html/chart.js'
 import { documentOf, factList, section, wideTable } from '../html/document.js'
 import { countText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
-import { stateOf, sumOf } from './bet-page.js'
+import { sumOf } from './bet-page.js'
 import { changeCell, foot, signedMoney, storyList, storyRow, time } from './story.js'
 
 /**
@@ -21,6 +23,7 @@ import { changeCell, foot, signedMoney, storyList, storyRow, time } from './stor
 export function renderPlayer(history: PlayerHistory, bets: readonly BetHistory[], page: Page = {}): string {
   const { playerId, player } = history
   const transactions = history.transactions.toReversed()
+  const ordered = inOrderOfBalances(transactions)
   const [oldest, newest] = [transactions[0], transactions.at(-1)]
   const account = player === null ? "Not in the players' table" : money(player.balance, player.currency)
   const facts: [string, Markup | string][] = [
@@ -40,20 +43,25 @@ export function renderPlayer(history: PlayerHistory, bets: readonly BetHistory[]
 ${history.next === null ? null : html`<p class="lead">Older transactions exist: --cursor ${history.next}</p>`}
 </header>
 <main>
-${section(transactions.length > 0, 'curve', 'Balance over time', balanceChart(transactions, player?.currency ?? null))}
-${section(transactions.length > 0, 'story', 'What happened', storyList(rowsOf(history, inOrderOfBalances(transactions), bets, page)))}
+${section(transactions.length > 0, 'curve', 'Balance over time', balanceChart(ordered, player?.currency ?? null))}
+${section(transactions.length > 0, 'story', 'What happened', storyList(rowsOf(history, ordered, bets, page)))}
 ${section(bets.length > 0, 'bets', 'Bets', betsTable(playerId, bets))}
 </main>
 ${foot}`
   return documentOf(`Player ${playerId}`, body)
 }
 
+/** From the balance that the first transaction found. */
 function balanceChart(transactions: readonly RecordedTransaction[], currency: string | null): Markup {
-  const points = transactions.flatMap(({ recordedAt, balanceAfter }): ChartPoint[] =>
-    balanceAfter === null
-      ? []
-      : [{ at: Date.parse(recordedAt), value: Number(balanceAfter), text: money(balanceAfter, currency) }],
-  )
+  const points = transactions.flatMap(({ recordedAt, balanceAfter, delta }, index): ChartPoint[] => {
+    if (balanceAfter === null) return []
+    const balances = index === 0 ? [subtract(balanceAfter, delta), balanceAfter] : [balanceAfter]
+    return balances.map(balance => ({
+      at: Date.parse(recordedAt),
+      value: Number(balance),
+      text: money(balance, currency),
+    }))
+  })
   return chart({
     title: 'Balance',
     lines: [{ name: '', points }],
@@ -120,7 +128,8 @@ function rowsOf(
     const known = steps.get(keyOf(transaction))
     // Its bet has been forgotten meanwhile.
     const step = known ?? { transaction, accepted: transaction.refusal === null, rule: '?', why: 'recorded' }
-    return [...otherChange(other, currency), storyRow(step, { playerId, currency })]
+    const bet = html`<b>Bet ${transaction.betId}</b>`
+    return [...otherChange(other, currency), storyRow(step, { playerId, currency }, bet)]
   })
   const newest = transactions.at(-1)?.balanceAfter ?? null
   const isLast = to === undefined && cursor === undefined
@@ -142,8 +151,9 @@ function betsTable(playerId: string, bets: readonly BetHistory[]): Markup {
   const rows = bets.map(history => {
     const { bet, betId } = history
     const currency = bet?.currency ?? explainBet(history).currency
-    return html`<tr><th scope="row">${betId}</th><td class="none" data-name="State">${stateOf(history)}</td><td class="none" data-name="Stake">${bet === null ? '–' : money(bet.stake, currency)}</td><td class="none" data-name="In sum">${signedMoney(sumOf(history, playerId), currency)}</td></tr>
+    const owed = owedOf(bet ?? { credits: {} })
+    return html`<tr><th scope="row">${betId}</th><td class="none" data-name="State">${stateOf(history)}</td><td class="none" data-name="Stake">${bet === null ? '–' : money(bet.stake, currency)}</td><td class="none" data-name="In sum">${signedMoney(sumOf(history, playerId), currency)}</td><td class="none" data-name="Owed to the platform">${isZero(owed) ? '–' : money(owed, currency)}</td></tr>
 `
   })
-  return wideTable(['Bet', 'State', 'Stake', 'In sum'], null, rows)
+  return wideTable(['Bet', 'State', 'Stake', 'In sum', 'Owed to the platform'], null, rows)
 }

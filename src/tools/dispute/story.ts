@@ -3,19 +3,19 @@ import type { BetExplanation } from '../../lookups/bet-explanation.js'
 import { money } from '../../lookups/money-text.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import type { BetStep } from '../../lookups/steps.js'
+import { isInOther } from '../../lookups/text.js'
 import { isNegative, isZero, subtract } from '../../money.js'
 import { momentText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
 
-/** The balance that a call found and left, as text; `null`: it is unknown, or of another account. */
+/** The balance that a call found and left, as text; `null`: it, or its currency, is unknown. */
 export function balancesOf(
-  { balanceAfter, delta, refusal }: RecordedTransaction,
+  transaction: RecordedTransaction,
   currency: string | null,
 ): { before: string; after: string } | null {
-  if (balanceAfter === null) return null
-  // The balance is in another currency than the call.
-  const own = refusal?.errorCode === 'INVALID_CURRENCY' ? null : currency
-  return { before: money(subtract(balanceAfter, delta), own), after: money(balanceAfter, own) }
+  const { balanceAfter, delta } = transaction
+  if (balanceAfter === null || isInOther(transaction, currency)) return null
+  return { before: money(subtract(balanceAfter, delta), currency), after: money(balanceAfter, currency) }
 }
 
 /** `+12.50 EUR`, `-3.00 EUR`, `0.00 EUR`. */
@@ -26,10 +26,14 @@ export const sentenceOf = ({ why }: Pick<BetStep, 'why'>) => `${why.charAt(0).to
 
 export const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
-/** @param explanation whose player the balances belong to, and their currency */
+/**
+ * @param explanation whose player the balances belong to, and their currency
+ * @param subject what the call is about, where the page has not said it
+ */
 export function storyRow(
   step: BetStep,
   { playerId, currency }: Pick<BetExplanation, 'playerId' | 'currency'>,
+  subject: Markup | null = null,
 ): Markup {
   const { transaction, accepted } = step
   const { operation, type, transactionId, betId, walletTransactionId, transactionDate, refusal } = transaction
@@ -44,7 +48,7 @@ export function storyRow(
     `wallet id ${walletTransactionId}`,
     `platform's date ${transactionDate}`,
   ]
-  return html`<li class="${accepted ? 'none' : 'warn'}"><p class="when">${time(transaction.recordedAt)}</p>
+  return html`<li class="${accepted ? 'none' : 'warn'}"><p class="when">${time(transaction.recordedAt)} ${subject}</p>
 <div><p>${sentenceOf(step)}</p><p class="terms">${terms.join(' · ')}</p></div>
 ${changeCell(transaction.delta, currency, balances)}</li>
 `

@@ -138,8 +138,8 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .chart { margin-top: 1.4rem } .chart figcaption { margin-bottom: .4rem } .chart b { color: var(--ink) } .key { white-space: nowrap } .key .plot { display: inline-block; vertical-align: middle }
 h1.subject { font-size: clamp(1.9rem, 6vw, 2.8rem); margin: 2rem 0 1.4rem }
 .answers { margin-top: 1.2rem } .answers dl > div, .counts dl > div { display: grid; grid-template-columns: 10rem minmax(0, 1fr); gap: .75rem; padding: .4rem 0; border-top: 1px solid var(--line) } .counts dt::first-letter { text-transform: uppercase }
-.story li { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(9rem, auto); gap: .1rem 1rem; padding: .6rem 0; border-top: 1px solid var(--line) } .story .when { color: var(--soft); font-size: .85rem }
-.story li.warn { box-shadow: -.75rem 0 var(--paper), calc(-.75rem - 3px) 0 var(--tone) } .story .change { text-align: right; max-width: 14rem } .change > * { display: block } .change span { font-size: .85rem } .terms { color: var(--soft); font-size: .75rem } .interface li { color: var(--soft); font-size: .85rem }
+.story li { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(9rem, auto); gap: .1rem 1rem; padding: .6rem 0; border-top: 1px solid var(--line) } .story .when { color: var(--soft); font-size: .85rem } .when b { display: block; color: var(--ink) }
+.story li.warn { box-shadow: -.75rem 0 var(--paper), calc(-.75rem - 3px) 0 var(--tone) } .story .change { text-align: right; max-width: 18rem } .change > * { display: block } .change span { font-size: .85rem } .terms { color: var(--soft); font-size: .75rem } .interface li { color: var(--soft); font-size: .85rem }
 .dashed { stroke-dasharray: 7 4 } .dotted { stroke-dasharray: 1.5 4 }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); gap: 0 2.5rem }
 

@@ -10,7 +10,15 @@ import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
 import { countedCurrencies, type SideTotal } from './totals.js'
-import { effectText, gapText, listed, subjectOf, verdictSentence, verdictWords } from './words.js'
+import {
+  effectText,
+  gapText,
+  listed,
+  repairNames,
+  subjectOf,
+  verdictSentence,
+  verdictWords,
+} from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
 const shownMax = 100
@@ -129,7 +137,7 @@ function article(difference: Difference): Markup {
     ...(wallet === null
       ? []
       : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
-    [repair.by === 'none' ? 'To do' : repair.by === 'platform' ? 'Platform' : 'Operator', repair.text],
+    [repairNames[repair.by], repair.text],
   ]
   return html`<article class="case failed ${isUrgent ? 'fail' : 'none'}">
 <header><p class="origin"><b>${effectText(effects)}</b> <span class="source">${operation} ${transactionId}</span></p></header>

@@ -10,12 +10,12 @@ export const texts = {
   askPlatform: 'Ask the platform first.',
   fundsMayLack:
     'If the player has not enough funds, a debit is refused, and no later call can make it: book the amount by hand then.',
-  inSum: 'with it, the bet is what the platform counts. Nothing to do.',
+  inSum: 'with it, the bet is what the platform counts.',
   repairOfOtherRange:
-    'Repaired: this call of an earlier reconciliation repaired a difference outside of this range. Nothing to do. To check the bet as a whole, compare a range with all of its transactions.',
-  evenOut: 'The differences of the bet cancel out: the player has what the platform counts. Nothing to do.',
+    'Repaired: this call of an earlier reconciliation repaired a difference outside of this range. To check the bet as a whole, compare a range with all of its transactions.',
+  evenOut: 'The differences of the bet cancel out: the player has what the platform counts.',
   undone:
-    'The report has neither the bet nor its rollback. Together they moved nothing. Nothing to do, unless the platform should know the bet.',
+    'The report has neither the bet nor its rollback. Together they moved nothing. Ask the platform only if it should know the bet.',
   incompleteReport:
     'The report has nothing for a time, so it may be incomplete: get a complete one first, and compare again.',
   incomplete:

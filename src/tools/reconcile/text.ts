@@ -8,7 +8,16 @@ import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
 import { countedCurrencies, isCounted } from './totals.js'
-import { effectText, gapText, listed, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
+import {
+  effectText,
+  gapText,
+  listed,
+  repairNames,
+  subjectOf,
+  timeText,
+  verdictSentence,
+  verdictWords,
+} from './words.js'
 
 /** Differences per kind, and bets and players. */
 const shownMax = 10
@@ -101,11 +110,10 @@ function entryOf(difference: Difference): string {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
   const { effects, explanation, repair } = difference
   const player = playerId === null ? '' : `, player ${playerId}`
-  const by = repair.by === 'none' ? 'Nothing to do' : repair.by === 'platform' ? 'Platform' : 'Operator'
   return [
     `  ${operation} ${transactionId}, bet ${betId}${player}: ${effectText(effects)}`,
     `    ${explanation}`,
-    `    ${by}: ${repair.text}`,
+    `    ${repairNames[repair.by]}: ${repair.text}`,
     ...repair.calls.map(({ curl }) => `    ${curl}`),
   ].join('\n')
 }

@@ -13,6 +13,9 @@ export const verdictWords = {
   'nothing-compared': 'Nothing compared',
 }
 
+/** Who repairs a difference. */
+export const repairNames = { none: 'Nothing to do', platform: 'Platform', operator: 'Operator' }
+
 export function verdictSentence({ verdict, rows, kinds, currencies, known }: Reconciliation): string {
   if (verdict === 'nothing-compared') {
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'

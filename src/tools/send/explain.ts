@@ -36,14 +36,15 @@ const reasons: Readonly<Record<string, readonly (readonly [description: RegExp, 
       [/unknown bet/, 'UNKNOWN_BET'],
       [/rolled back/, 'BET_ROLLED_BACK'],
       [/collected/, 'CLAWBACK_UNCOLLECTED'],
-      // Or CLAWBACK_UNCOLLECTED, with the same description.
       [/already reversed/, 'ALREADY_UNSETTLED'],
       [/settled/, 'BET_SETTLED'],
     ],
     INSUFFICIENT_FUNDS: [
       [/cannot be debited/, 'CLAWBACKS_DISABLED'],
-      [/^/, 'INSUFFICIENT_FUNDS'],
+      [/below the minimum balance/, 'REFUSED_BY_STORE'],
+      [/^$|insufficient/i, 'INSUFFICIENT_FUNDS'],
     ],
+    INVALID_AMOUNT: [[/not representable/, 'REFUSED_BY_STORE']],
     TRANSACTION_CONFLICT: [[/^/, 'PAYLOAD_MISMATCH']],
     SETTLEMENT_NOT_FOUND: [[/^/, 'SETTLEMENT_NOT_FOUND']],
   }
@@ -70,14 +71,27 @@ const statuses: Readonly<Record<number, readonly [rule: string, advice: string]>
   415: ['The wallet did not accept the content type.', 'Check what changes the headers on the way.'],
 }
 
-/** @param problem why there is no answer */
-export const explainSilence = (problem: string): Explanation => ({
-  result: 'unknown',
-  rule: `There is no answer: ${problem}. The call may have been recorded.`,
-  retry: again,
-  advice:
-    'Is the wallet running at this address? Send the same ids again: the answer is the recorded decision, if there is one.',
-})
+/**
+ * @param problem why there is no answer
+ * @param code of the error, and the system call that failed
+ */
+export function explainSilence(problem: string, { code, syscall }: NodeJS.ErrnoException): Explanation {
+  const isConnected = syscall !== 'connect' && syscall !== 'getaddrinfo' && code !== 'ECONNREFUSED'
+  if (isConnected)
+    return {
+      result: 'unknown',
+      rule: `There is no answer: ${problem}. The call may have been recorded.`,
+      retry: again,
+      advice: 'Send the same ids again: the answer is the recorded decision, if there is one.',
+    }
+  const why = code === 'ECONNREFUSED' ? 'Nothing listens at this address' : 'There is no connection'
+  return {
+    result: 'unknown',
+    rule: `${why}, so nothing was sent: ${problem}.`,
+    retry: again,
+    advice: 'Start the wallet, or correct the base URL.',
+  }
+}
 
 /**
  * @param text the body of the answer
@@ -119,7 +133,7 @@ export function explainAnswer(
   return {
     result: 'refused',
     rule: Object.hasOwn(reasons, errorCode)
-      ? `The wallet refused the call with ${errorCode}, a code of the interface.`
+      ? `The wallet refused the call with ${errorCode}, a code of the interface. It may be a rule of the operator's own code.`
       : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
     retry: never,
     advice: 'The description above has the reason.',
@@ -129,8 +143,9 @@ export function explainAnswer(
 const lookWho = 'Find out what answers at this address: a proxy or a framework.'
 
 function refusalSentence(operation: Operation, reason: OutcomeReason): string {
-  const owed = reason === 'ALREADY_UNSETTLED' ? ` Or: ${ruleSentence(operation, 'CLAWBACK_UNCOLLECTED')}` : ''
-  return `${ruleSentence(operation, reason)}${owed}`
+  // Recorded alike: spec 4.2 has one refusal for both.
+  const byStore = reason === 'CLAWBACKS_DISABLED' ? ` Or: ${ruleSentence(operation, 'REFUSED_BY_STORE')}` : ''
+  return `${ruleSentence(operation, reason)}${byStore}`
 }
 
 function reasonOf(errorCode: string, description: string): OutcomeReason | undefined {

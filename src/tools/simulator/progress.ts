@@ -156,41 +156,52 @@ export function countRows(report: SimulationReport): [string, string][] {
   const { counts, latencyMs, requests, durationMs, requestsPerSecond } = report
   const { p50, p90, p99, max } = latencyMs
   return [
-    ['requests', `${count(requests)} in ${seconds(durationMs)}, ${count(Math.round(requestsPerSecond))}/s`],
+    [
+      'requests',
+      `${count(requests)} with retries and copies, in ${seconds(durationMs)}, ${count(Math.round(requestsPerSecond))}/s`,
+    ],
     [
       'latency',
       `p50 ${milliseconds(p50)}, p90 ${milliseconds(p90)}, p99 ${milliseconds(p99)}, max ${milliseconds(max)}`,
     ],
     [
       'bets',
-      `${count(counts.bets)} (${count(counts.multiples)} multiples): ${count(counts.betsAccepted)} accepted, ` +
-        `${count(counts.betsRefused)} refused (${count(counts.betsRefusedForFunds)} for funds, ` +
-        `${count(counts.betsRefusedForCurrency)} for another currency), ` +
-        `${count(counts.betsRolledBack)} rolled back (${count(counts.cancellations)} after a reversed settlement)`,
+      `${count(counts.bets)}: ${count(counts.betsAccepted)} accepted, ${count(counts.betsRefused)} refused, ` +
+        `${count(counts.bets - counts.betsAccepted - counts.betsRefused)} without an answer; ` +
+        `${count(counts.multiples)} of all are multiples`,
+    ],
+    [
+      'rolled back',
+      `${count(counts.betsRolledBack)}, of which ${count(counts.cancellations)} were accepted, and their settlement was reversed; the others had no answer`,
+    ],
+    [
+      'refused by the wallet',
+      `${count(counts.betsRefusedForFunds)} bets for funds, ${count(counts.betsRefusedForCurrency)} for another currency, ` +
+        `${count(counts.lateBetsRefused)} because their rollback came first; answers that were lost count too`,
     ],
     ['matches', `${count(counts.matches)}, with ${count(counts.goals)} goals`],
     [
       'settlements',
-      `${count(counts.settlements)}, including ${count(counts.voids)} voids and ${count(counts.cashOuts)} cash-outs`,
+      `${count(counts.settlements)}, of which ${count(counts.voids)} voids, ${count(counts.cashOuts)} cash-outs, ` +
+        `and ${count(counts.recoveries)} payouts less an uncollected clawback`,
     ],
     [
       'unsettlements',
-      `${count(counts.unsettlements)}, ${count(counts.clawbacksRefused)} of them refused for lack of funds; ` +
-        `${count(counts.earlyUnsettlements)} arrived before their settlement`,
+      `${count(counts.unsettlements)}, of which ${count(counts.clawbacksRefused)} were refused for funds; ` +
+        `${count(counts.earlyUnsettlements)} calls came before their settlement`,
     ],
+    ['uncollected clawbacks', `${debtsText(report.debts)} outstanding`],
     [
-      'uncollected clawbacks',
-      `${debtsText(report.debts)} outstanding; recovered from ${count(counts.recoveries)} winnings`,
+      'replays absorbed',
+      `${count(counts.replaysAbsorbed)} retries and copies of a call that was decided before`,
     ],
-    ['replays absorbed', count(counts.replaysAbsorbed)],
-    ['late bets refused', count(counts.lateBetsRefused)],
     ['faults injected', faultsText(report.faultsInjected)],
     ['failed calls', failedText(report)],
     [
       'balances judged',
       `${count(counts.balancesExact)} to the cent, ${count(counts.balancesInRange)} within the range of requests in flight`,
     ],
-    ['retried at the end', `${count(counts.retriedAtEnd)} transactions`],
+    ['retried at the end', `${count(counts.retriedAtEnd)} transactions; the answers count above too`],
     ['seed', `${report.seed}, ids begin with ${report.runId}`],
   ]
 }
@@ -216,7 +227,10 @@ function failedText({ answers, counts, requests }: SimulationReport): string {
 export function answerRows({ answers }: SimulationReport): [string, string][] {
   return Object.entries(answers).map(([operation, counts]) => {
     const all = Object.entries(counts).sort(([, a], [, b]) => b - a)
-    return [operation, all.map(([answer, times]) => `${answer}: ${count(times)}`).join(', ') || 'never']
+    return [
+      `answers to ${operation}`,
+      all.map(([answer, times]) => `${answer}: ${count(times)}`).join(', ') || 'never',
+    ]
   })
 }
 

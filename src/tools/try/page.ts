@@ -1,15 +1,11 @@
 /** The page of `bet-wallet try`: players, buttons, calls as they went over the wire, bets and books. */
 import { createHash } from 'node:crypto'
-import {
-  type BetExplanation,
-  type BetHistory,
-  explainBet,
-  formatBet,
-  formatPlayer,
-  type PlayerHistory,
-} from '../../lookups/index.js'
+import { type BetExplanation, explainBet } from '../../lookups/bet-explanation.js'
+import { stateOf } from '../../lookups/bet-state.js'
+import type { BetHistory, PlayerHistory, RecordedTransaction } from '../../lookups/records.js'
 import type { Player } from '../../store.js'
-import { code, documentOf } from '../html/document.js'
+import { balancesOf, signedMoney, storyList, storyRow, time } from '../dispute/story.js'
+import { code, documentOf, wideTable } from '../html/document.js'
 import { countText } from '../html/figures.js'
 import { html, Markup } from '../html/markup.js'
 import { parseDecimal, textOf, zero } from '../platform/decimal.js'
@@ -50,8 +46,10 @@ addEventListener('submit', async event => {
     if (!answer.ok) throw new Error(text)
     const page = new DOMParser().parseFromString(text, 'text/html')
     document.getElementById('state').replaceWith(page.getElementById('state'))
-    result.textContent = page.getElementById('result').textContent
-    if (focused) document.getElementById(focused)?.focus()
+    result.replaceChildren(...page.getElementById('result').childNodes)
+    const bet = event.target.elements.betId?.value
+    const next = document.getElementById(focused || 'none') ?? document.getElementById('send-again-' + bet)
+    next?.focus()
   } catch (error) {
     result.textContent = 'The page does not answer. Is its process still running? ' + error.message
   }
@@ -64,14 +62,16 @@ label { display: grid; font-size: .85rem; color: var(--soft) }
 button, input, select { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 3px; padding: .35rem .7rem }
 button { cursor: pointer } button:hover { background: var(--wash) }
 button.first { background: var(--call); border-color: var(--call); color: var(--paper); font-weight: 600 }
-button:focus-visible, input:focus-visible, select:focus-visible, pre:focus-visible { outline: 2px solid var(--call); outline-offset: 2px }
-input { width: 8rem } #result { min-height: 1.5em; font-weight: 600 } body { max-width: 76rem }
+button:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--call); outline-offset: 2px }
+input { width: 8rem } body { max-width: 76rem } html { scroll-padding-bottom: 5rem }
+#result { position: sticky; bottom: 0; background: var(--paper); font-weight: 600 }
+#result:not(:empty) { border-top: 2px solid var(--ink); padding: .6rem 0; margin-top: 2rem }
 h1 { font-size: 2rem; margin: 1.4rem 0 .4rem } .event { margin-top: 1.6rem } .event h3, .bet h3 { font: 600 1.15rem/1.3 var(--serif) }
 .exchange { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: .2rem 1rem; margin-top: .8rem }
 .exchange h4, .exchange p { grid-column: 1 / -1; margin: 0 } .exchange h4 { color: var(--ink) }
 .exchange pre { margin: 0 }
 .lost pre + pre { text-decoration: line-through; text-decoration-color: var(--fail) }
-.bet { margin-top: 1.8rem } .bet pre, .books pre { white-space: pre; overflow-x: auto; overflow-wrap: normal; user-select: text; margin-top: .6rem }
+.bet { margin-top: 1.8rem } .bet h3 span { margin-left: .6rem; color: var(--soft) } .books h3 { margin-top: 1.4rem } .books td { white-space: normal }
 .players td { text-align: right } details summary { color: var(--call); margin-top: 1rem }
 @media (max-width: 44rem) { .exchange { grid-template-columns: minmax(0, 1fr) } }
 `
@@ -97,7 +97,6 @@ export function renderTryPage(state: TryState): string {
 <label>Stake <input name="stake" value="10" inputmode="decimal" autocomplete="off"/></label>
 ${newBetScenarios.map(({ name, label }, index) => button(name, label, { id: name, kind: index === 0 ? 'first' : '' }))}
 </form>
-<p id="result" role="status">${resultOf(state)}</p>
 </section>
 <main id="state">
 ${playersOf(state.players)}
@@ -105,8 +104,9 @@ ${eventsOf(state.events)}
 <section aria-labelledby="bets"><h2 id="bets">The life of each bet</h2>${state.bets.length === 0 ? html`<p class="quiet">No bet yet.</p>` : state.bets.map(betOf)}</section>
 <section class="books" aria-labelledby="books"><h2 id="books">The books</h2>
 <p class="lead">Every change of a balance has its transaction: here are the newest 50 of each player.</p>
-${state.players.map(player => scrolling(formatPlayer({ ...player, next: null }), `Account of ${player.playerId}`))}</section>
-</main>`
+${state.players.map(accountOf)}</section>
+</main>
+<p id="result" role="status">${resultOf(state)}</p>`
   return documentOf('Try bet-wallet', body, policy, head)
 }
 
@@ -115,11 +115,11 @@ const button = (name: string, label: string, { id = '', kind = '' }) =>
 `
 
 /** One sentence for the reader of the newest click, also aloud. */
-function resultOf({ notice, events }: TryState): string {
+function resultOf({ notice, events }: TryState): Markup | string {
   const newest = events[0]
   if (notice !== null || newest === undefined) return notice ?? ''
   const answers = newest.calls.map(({ response, problem }) => statusOf(response) ?? problem)
-  return `${newest.title}: ${countText(newest.calls.length, 'call')}, answered ${answers.join(', ')}.`
+  return html`${newest.title}: ${countText(newest.calls.length, 'call')}, answered ${answers.join(', ')}. <a href="#calls">Calls and answers</a>`
 }
 
 const statusOf = (response: string | null) => /^HTTP\/1\.1 (\d{3})/.exec(response ?? '')?.[1] ?? null
@@ -153,20 +153,38 @@ ${code(linesOf(request), '', 'request')}${code(linesOf(response), `No answer: ${
 <p class="rule">${rule}</p></div>`
 
 function betOf(history: BetHistory) {
-  const explanation: BetExplanation = explainBet(history)
-  const { betId } = history
-  return html`<article class="bet"><h3>${betId}</h3><p>${explanation.verdict}</p>
-${history.bet === null || !explanation.steps.some(isPlaced) ? null : betButtons(betId)}
-${scrolling(formatBet(explanation), `Life of ${betId}`)}</article>`
+  const explanation = explainBet(history)
+  const { betId, verdict, steps, now } = explanation
+  return html`<article class="bet"><h3>${betId} <span>${stateOf(history)}</span></h3><p>${verdict}</p>
+${history.bet === null || !steps.some(isPlaced) ? null : betButtons(history)}
+${storyList(steps.map(step => storyRow(step, explanation)))}
+<ul class="interface">${now.map(line => html`<li>${line}</li>`)}</ul></article>`
 }
 
 const isPlaced = ({ accepted, transaction }: BetExplanation['steps'][number]) =>
   accepted && transaction.operation === 'placebet'
 
-const betButtons = (betId: string) =>
-  html`<form method="post" action="/try/send-again"><input type="hidden" name="betId" value="${betId}"/>
-${placedBetScenarios.map(({ name, label }) => button(name, label, { id: `${name}-${betId}` }))}</form>`
+function betButtons(history: BetHistory) {
+  const { betId } = history
+  const buttons = placedBetScenarios.filter(({ applies }) => applies(history))
+  return html`<form method="post" action="/try/send-again"><input type="hidden" name="betId" value="${betId}"/>
+${buttons.map(({ name, label }) => button(name, label, { id: `${name}-${betId}` }))}</form>`
+}
 
-/** Text in columns: it scrolls sideways in its own box, also by keyboard. */
-const scrolling = (text: string, name: string) =>
-  html`<pre tabindex="0" role="region" aria-label="${name}">${text}</pre>`
+function accountOf({ playerId, player, transactions }: PlayerHistory) {
+  const currency = player?.currency ?? null
+  const row = (transaction: RecordedTransaction) => {
+    const { recordedAt, operation, type, betId, delta, refusal } = transaction
+    const cells = [
+      ['Call', type === null ? operation : `${operation} ${type}`],
+      ['Bet', betId],
+      ['Change', signedMoney(delta, currency)],
+      ['Balance after', balancesOf(transaction, currency)?.after ?? '?'],
+      ['Decision', refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${refusal.description}`],
+    ] as const
+    return html`<tr><th scope="row">${time(recordedAt)}</th>${cells.map(([name, text]) => html`<td class="none" data-name="${name}">${text}</td>`)}</tr>
+`
+  }
+  const names = ['Recorded', 'Call', 'Bet', 'Change', 'Balance after', 'Decision']
+  return html`<h3>${playerId}: ${player && moneyOf(player)}</h3>${transactions.length === 0 ? html`<p class="quiet">No transaction yet.</p>` : wideTable(names, null, transactions.map(row))}`
+}

@@ -1,4 +1,5 @@
 /** What the buttons of the page do: what goes wrong in real life between a platform and a wallet. */
+import type { BetHistory } from '../../lookups/records.js'
 import { add, parseDecimal, textOf, zero } from '../platform/decimal.js'
 import { type Json, raw } from '../platform/json.js'
 import type { TryCall, TryPlatform } from './platform.js'
@@ -96,17 +97,33 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   },
 ]
 
+/** A button of a bet. */
+export interface BetScenario extends Scenario<TryBet> {
+  /** Whether it changes something in this state of the bet, or shows a retry. */
+  applies(history: BetHistory): boolean
+}
+
+/** Neither settled nor rolled back, and this call was not sent before. */
+const isOpenFor =
+  (action: string) =>
+  ({ betId, bet, transactions }: BetHistory): boolean =>
+    bet?.status === 'PLACED' &&
+    Object.values(bet.credits).every(({ live }) => live === null) &&
+    transactions.every(({ transactionId }) => transactionId !== `${betId}/${action}`)
+
 /** Each continues with a bet that was placed. A second click sends the same body: a retry. */
-export const placedBetScenarios: readonly Scenario<TryBet>[] = [
+export const placedBetScenarios: readonly BetScenario[] = [
   {
     name: 'send-again',
     label: 'Send it again',
+    applies: () => true,
     story: 'The platform sends the same placebet once more: a retry. Nothing is debited.',
     run: async (platform, bet) => [await platform.send('placebet', placebetOf(bet), { note: 'again' })],
   },
   {
     name: 'settle',
     label: 'Settle it as won',
+    applies: isOpenFor('win'),
     story:
       'The bet wins twice its stake. The interface has no call for settlements: /settlement stands for your own code.',
     run: async (platform, bet) => [await platform.send('settlement', winOf(bet, 'win'))],
@@ -114,6 +131,7 @@ export const placedBetScenarios: readonly Scenario<TryBet>[] = [
   {
     name: 'settle-wrongly',
     label: 'Settle wrongly, then unsettle',
+    applies: isOpenFor('wrong-win'),
     story: 'The result was wrong: a win is credited, then the platform takes all of it back.',
     run: async (platform, bet) => [
       await platform.send('settlement', winOf(bet, 'wrong-win')),
@@ -123,6 +141,7 @@ export const placedBetScenarios: readonly Scenario<TryBet>[] = [
   {
     name: 'roll-back',
     label: 'Roll it back',
+    applies: isOpenFor('rollback'),
     story: 'The platform undoes the bet.',
     run: async (platform, bet) => [await platform.send('rollbackbet', rollbackOf(bet))],
   },

@@ -40,7 +40,7 @@ describe.each(schemes)('%s://', scheme => {
     })
     expect([code, out]).toEqual([2, ''])
     // mysql2 has a warning of its own for options that it does not know.
-    expect(error).toMatch(/^(?:Ignoring invalid .*\n)*\S.*\n(?:\nSee bet-wallet --help\.\n)?$/)
+    expect(error).toMatch(/^(?:Ignoring invalid .*\n)*\S.*\n(?:\nSee bet-wallet bet --help\.\n)?$/)
     expect(error).not.toMatch(/s-3-x|%73/)
   })
 })

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anyOf, basicAuth, createNodeListener, signature } from '../../../src/http/index.js'
 import { recordSettlement } from '../../../src/index.js'
 import type { OutcomeReason } from '../../../src/outcomes.js'
-import type { Operation } from '../../../src/store.js'
+import type { CommitResult, Operation, WalletChanges } from '../../../src/store.js'
+import { belowMinimum } from '../../../src/stores/database/refusals.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
 import { ruleSentence } from '../../../src/tools/try/reasons.js'
 import { runCommand } from './running.js'
@@ -23,11 +24,18 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 /** A wallet that keeps the reason of each of its outcomes. */
-async function serveWallet(clawbacks = true) {
-  const store = createMemoryStore([
+async function serveWallet(
+  clawbacks = true,
+  refuse: (changes: WalletChanges) => CommitResult | null = () => null,
+) {
+  const memory = createMemoryStore([
     { playerId: 'anna', currency: 'EUR', balance: '100.00' },
     { playerId: 'ben', currency: 'EUR', balance: '100.00' },
   ])
+  const store = {
+    ...memory,
+    commit: async (changes: WalletChanges) => refuse(changes) ?? (await memory.commit(changes)),
+  }
   const seen: { operation: Operation; reason: OutcomeReason }[] = []
   const options = {
     clawbacks,
@@ -255,6 +263,31 @@ test('a wallet that cannot debit clawbacks', async () => {
   expect(code).toBe(1)
 })
 
+describe("a store that refuses a debit by a rule of the players' table", () => {
+  test.each<[Operation, CommitResult]>([
+    ['placebet', belowMinimum],
+    [
+      'placebet',
+      {
+        ...{ status: 'refused', errorCode: 'INVALID_AMOUNT' },
+        description: 'amount: not representable in the balance column',
+      },
+    ],
+    ['unsettlement', belowMinimum],
+  ])('%s: %j', async (operation, refusal) => {
+    const { url, seen } = await serveWallet(true, ({ transaction, balance }) =>
+      transaction.operation === operation && balance !== null ? refusal : null,
+    )
+    const common = ['--player', 'anna', '--bet', 'b-1']
+    const placed = await run(['placebet', ...common, '--currency', 'EUR'], url)
+    await run(['settlement', ...common, '--currency', 'EUR'], url)
+    const { out } = operation === 'placebet' ? placed : await run(['unsettlement', ...common], url)
+    expect(seen.find(({ reason }) => reason === 'REFUSED_BY_STORE')?.operation).toBe(operation)
+    expect(out).toContain(ruleSentence(operation, 'REFUSED_BY_STORE'))
+    expect(out).not.toContain('The balance is lower than')
+  })
+})
+
 describe('other servers', () => {
   const answering = (status: number, body: string) =>
     serve((_, response) => response.writeHead(status, { location: '/elsewhere' }).end(body))
@@ -274,6 +307,12 @@ describe('other servers', () => {
       1,
       'INVALID_BET, a code of the interface.',
     ],
+    [
+      402,
+      '{"errorCode":"INSUFFICIENT_FUNDS","description":"amount: above the limit of the day"}',
+      1,
+      'INSUFFICIENT_FUNDS, a code of the interface. It may be a rule of the operator',
+    ],
     [404, '{"errorCode":"SETTLEMENT_NOT_FOUND"}', 1, 'Send the settlement of this bet first.'],
     [400, 'Bad Request', 1, 'A refusal without an errorCode'],
     [502, 'Bad Gateway', 2, 'No decision: the platform may send the same call again'],
@@ -287,11 +326,17 @@ describe('other servers', () => {
     const refused = await run(words, 'http://127.0.0.1:1/wallet')
     expect([refused.code, refused.out]).toEqual([
       2,
-      expect.stringMatching(/There is no answer: .*ECONNREFUSED/),
+      expect.stringMatching(/Nothing listens at this address, so nothing was sent: .*ECONNREFUSED/),
     ])
+    expect(refused.out).not.toMatch(/may have been recorded|Send the same ids/)
+    const unknown = await run(words, 'http://wallet.invalid/wallet')
+    expect(unknown.out).toMatch(/There is no connection, so nothing was sent: getaddrinfo/)
     const silent = await serve(() => {})
     const late = await run([...words, '--timeout', '200ms'], silent)
-    expect([late.code, late.out]).toEqual([2, expect.stringContaining('the time limit has passed')])
+    expect([late.code, late.out]).toEqual([
+      2,
+      expect.stringContaining('the time limit has passed. The call may have been recorded.'),
+    ])
   })
 
   test('a settlement elsewhere gets no credentials', async () => {

@@ -31,7 +31,7 @@ test('given a port in use, then exit code 2 and advice', async () => {
   const { code, error } = await runCommand(['try', '--port', String(port)])
   expect([code, error]).toEqual([
     2,
-    `Port ${port} is in use. --port 0 takes a free one.\n\nSee bet-wallet --help.\n`,
+    `Port ${port} is in use. --port 0 takes a free one.\n\nSee bet-wallet try --help.\n`,
   ])
   busy.close()
 })

@@ -1,7 +1,8 @@
 /** Pages for a dispute: the questions of a player and of finance, answered in plain words. */
 import { describe, expect, it } from 'vitest'
+import { stateOf } from '../../../src/lookups/bet-state.js'
 import type { BetHistory, RecordedTransaction } from '../../../src/lookups/index.js'
-import { renderBet, stateOf } from '../../../src/tools/dispute/bet-page.js'
+import { renderBet, renderUnknownBet } from '../../../src/tools/dispute/bet-page.js'
 import { renderPlayer } from '../../../src/tools/dispute/player-page.js'
 import { expectGoodPage, textOf } from '../html/page-rules.js'
 import { disputedWallet } from './disputed.js'
@@ -23,10 +24,8 @@ describe('the questions of a dispute', () => {
       Stake:
         'The stake of 30.00 EUR was debited. That was on TIME , and the balance went from 100.00 EUR to 70.00 EUR.',
       Refused: 'The bet belongs to another player; nothing was debited. That was on TIME .',
-      Payout:
-        'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME , and the balance went from 70.00 EUR to 145.50 EUR.',
-      'Taken back':
-        'The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME , and the balance went from 145.50 EUR to 70.00 EUR.',
+      Result:
+        'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME , and the balance went from 70.00 EUR to 145.50 EUR. The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME , and the balance went from 145.50 EUR to 70.00 EUR.',
       Refund: 'None: the bet was neither rolled back nor declared void.',
       'In sum': '-30.00 EUR by the calls below.',
     })
@@ -50,15 +49,15 @@ describe('the questions of a dispute', () => {
       'In sum': '0.00 EUR by the calls below.',
     })
     expect(answersOf(await pageOf('open'))).toMatchObject({
-      Payout: 'None: no result has arrived.',
+      Result: 'None has arrived.',
       Refund: 'None: the bet was neither rolled back nor declared void.',
     })
   })
 
   it('what does the player still owe', async () => {
     expect(answersOf(await pageOf('owed'))).toMatchObject({
-      'Taken back': expect.stringMatching(
-        /^The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: the player keeps it/,
+      Result: expect.stringMatching(
+        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform, which may subtract it from later winnings\. That was on TIME \.$/,
       ),
       Owed: '40.00 EUR, to the platform: it may subtract this from later winnings.',
       'In sum': '+20.00 EUR by the calls below.',
@@ -108,12 +107,25 @@ describe('the state of a bet', () => {
     expect(stateOf(await wallet.bet(betId))).toBe(state)
   })
 
-  it('settled, and unknown', async () => {
+  const credit = (live: string | null) => ({ live, reversed: '0', owed: '0' })
+  it.each([
+    [{ BET_PAID: credit('40') }, 'Settled'],
+    [{ BET_PAID: credit('0.00') }, 'Lost'],
+    [{ VOIDED: credit('90') }, 'Declared void'],
+    [{ CASHOUT: credit('5') }, 'Cashed out'],
+    [{ BET_PAID: credit('0'), CASHOUT: credit('5') }, 'Settled'],
+    [{ BET_PAID: credit('40'), VOIDED: credit(null) }, 'Settled'],
+  ])('%j: %s', async (credits, state) => {
     const { bet } = await wallet.bet('open')
-    const credits = { BET_PAID: { live: '0', reversed: '0', owed: '0' } }
-    expect(stateOf({ betId: 'b', bet: bet && { ...bet, credits }, transactions: [] })).toBe('Settled')
-    expect(stateOf({ betId: 'b', bet: null, transactions: [] })).toBe('Unknown')
-    expect(renderBet({ betId: 'b', bet: null, transactions: [] })).toContain('Unknown')
+    expect(stateOf({ bet: bet && { ...bet, credits }, transactions: [] })).toBe(state)
+  })
+
+  it('unknown: no record, in words for support', () => {
+    expect(stateOf({ bet: null, transactions: [] })).toBe('Unknown')
+    const page = renderUnknownBet('b-9')
+    expectGoodPage(page)
+    expect(textOf(page)).toMatch(/Bet b-9 Unknown .* neither a bet nor a recorded call/)
+    expect(textOf(page)).not.toMatch(/\bD\d+|5xx|placebet|In sum/)
   })
 
   it('of a legacy integration: its stake was debited before', async () => {
@@ -124,13 +136,13 @@ describe('the state of a bet', () => {
   })
 })
 
-it('shows three of many refusals, and how many more there are', async () => {
+it('shows the last three of many refusals, and how many more there are', async () => {
   const history = await wallet.bet('refused')
   const [refused] = history.transactions as [RecordedTransaction]
   const transactions = Array.from({ length: 9 }, (_, index) => ({ ...refused, transactionId: `t-${index}` }))
   const answer = answersOf(renderBet({ ...history, transactions })).Refused
   expect(answer?.match(/did not cover/g)).toHaveLength(3)
-  expect(answer).toMatch(/And 6 calls more, below\.$/)
+  expect(answer).toMatch(/^Before that 6 calls, below\./)
 })
 
 describe('a player', () => {
@@ -150,11 +162,16 @@ describe('a player', () => {
     const lines = linesOf(page)
     expect(lines).toHaveLength(history.transactions.length)
     expect(lines[0]).toMatch(
-      /^TIME The stake of 30\.00 EUR was debited\. .*-30\.00 EUR balance 100\.00 EUR → 70\.00 EUR$/,
+      /^TIME Bet corrected The stake of 30\.00 EUR was debited\. .*-30\.00 EUR balance 100\.00 EUR → 70\.00 EUR$/,
     )
-    expect(lines.at(-1)).toMatch(/The bet was in USD.* 0\.00 EUR balance 0$/)
-    expect(page).toContain('<desc>from 70.00 EUR to 0.00 EUR, lowest 0.00 EUR, highest 145.50 EUR</desc>')
-    expect(textOf(page)).toMatch(/corrected Open again: the result was corrected 30\.00 EUR -30\.00 EUR/)
+    expect(lines.at(-1)).toMatch(/The bet was in USD.* 0\.00 EUR balance 0\.00 EUR$/)
+    expect(page).toContain('<desc>from 100.00 EUR to 0.00 EUR, lowest 0.00 EUR, highest 145.50 EUR</desc>')
+    expect(textOf(page)).toMatch(
+      /corrected Open again: the result was corrected 30\.00 EUR -30\.00 EUR –/,
+    )
+    expect(textOf(page)).toMatch(
+      /owed Open again: the result was corrected 20\.00 EUR \+20\.00 EUR 40\.00 EUR/,
+    )
   })
 
   it('has what other code changed, between two calls and since the last', async () => {
@@ -228,7 +245,7 @@ describe('a player', () => {
 
   it('whose bet was forgotten meanwhile: the call is shown without a reason', async () => {
     const { history } = await player(1)
-    expect(linesOf(renderPlayer(history, []))[0]).toMatch(/^TIME Recorded\. .*rule \?/)
+    expect(linesOf(renderPlayer(history, []))[0]).toMatch(/^TIME Bet foreign Recorded\. .*rule \?/)
   })
 })
 

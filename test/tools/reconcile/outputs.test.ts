@@ -41,7 +41,10 @@ describe('the calls of repairs', () => {
     async ({ seed }) => {
       const world = createWorld()
       seed(world)
-      const { differences } = await reconcileWorld(world)
+      const result = await reconcileWorld(world)
+      const { differences } = result
+      for (const text of [formatReconciliation(result), renderReconciliation(result)])
+        expect(text).not.toMatch(/(?:Nothing to|To) do.*Nothing to do/)
       for (const { repair } of differences) {
         expect(repair.text).not.toMatch(/undefined|null|NaN/)
         for (const { path, body, curl } of repair.calls) {

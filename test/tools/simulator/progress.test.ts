@@ -54,12 +54,21 @@ describe('the report', () => {
     const { report } = await simulate({}, { seed: 2, concurrency: 4 })
     const text = formatSimulationReport(report)
     expect(text.split('\n').at(-1)).toBe('PASSED: the books of 4 players and the wallet agree to the cent.')
-    expect(text).toMatch(/^bets +300 \([0-9]+ multiples\): /m)
+    const countsIn = (line: RegExp) => (line.exec(text) ?? []).slice(1).map(Number)
+    const [accepted = 0, refused = 0, unanswered = 0] = countsIn(
+      /^bets +300: (\d+) accepted, (\d+) refused, (\d+) without an answer; \d+ of all are multiples$/m,
+    )
+    expect(accepted + refused + unanswered).toBe(300)
+    const [rolledBack = 0, reversed = 0] = countsIn(
+      /^rolled back +(\d+), of which (\d+) were accepted, and their settlement was reversed; the others had no answer$/m,
+    )
+    expect(rolledBack - reversed).toBe(unanswered)
+    expect(text).toMatch(/^settlements +\d+, of which \d+ voids, \d+ cash-outs, and \d+ payouts less /m)
     expect(text).toMatch(/^seed +2, ids begin with run$/m)
     expect(text).toMatch(
       /^faults injected +[0-9]+ lost requests, [0-9]+ lost answers, [0-9]+ late deliveries, /m,
     )
-    expect(text).toMatch(/^placebet +200: [0-9,]+/m)
+    expect(text).toMatch(/^answers to placebet +200: [0-9,]+/m)
     expect(text).not.toMatch(/undefined|NaN|null/)
   })
 

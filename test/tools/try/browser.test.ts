@@ -12,6 +12,14 @@ const elementsOutside = `[...document.querySelectorAll('section > *, button, inp
     return width > 0 && (left < 0 || right > innerWidth + 1)
   })
   .map(element => element.outerHTML.slice(0, 100))`
+/** What would have to be scrolled sideways to be read. */
+const elementsCut = `[...document.querySelectorAll('body *')]
+  .filter(element => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
+  .map(element => element.outerHTML.slice(0, 100))`
+const resultInView = `(() => {
+  const { top, bottom, height } = document.getElementById('result').getBoundingClientRect()
+  return height > 0 && top >= 0 && bottom <= innerHeight
+})()`
 
 const found = await findBrowser()
 const without = 'reason' in found ? ` (skipped: ${found.reason})` : ''
@@ -69,12 +77,39 @@ describe.skipIf(without !== '')(`in a browser${without}`, () => {
     expect(await page.locator('.players tbody tr').first().textContent()).toContain(`${balance} EUR`)
   })
 
-  test.each(placedBetScenarios)('$label: of a placed bet, and the focus stays', async ({ label, name }) => {
-    await press('Place the bet')
-    running.wire.length = 0
-    await press(label)
-    expect(await shownStatuses()).toEqual(wireStatuses())
-    expect(await page.evaluate<string>('document.activeElement.id')).toContain(name)
+  const offered = () => page.locator('.bet').first().getByRole('button').allTextContents()
+
+  test.each(placedBetScenarios)(
+    '$label: of a placed bet; then the focus is in that bet, and the buttons are those of its state',
+    async ({ label, name }) => {
+      await press('Place the bet')
+      const labels = placedBetScenarios.map(scenario => scenario.label)
+      expect(await offered()).toEqual(labels)
+      running.wire.length = 0
+      await press(label)
+      expect(await shownStatuses()).toEqual(wireStatuses())
+      const remaining = {
+        'send-again': labels,
+        settle: ['Send it again'],
+        'settle-wrongly': ['Send it again', 'Settle it as won', 'Roll it back'],
+        'roll-back': ['Send it again'],
+      }
+      expect(await offered()).toEqual(remaining[name as keyof typeof remaining])
+      const focused = await page.evaluate<string>('document.activeElement.id')
+      expect(focused).toMatch(/^send-again-bet-/)
+      expect(await page.evaluate<boolean>(resultInView)).toBe(true)
+    },
+  )
+
+  test('the result leads to the calls, and is announced', async () => {
+    await press('Lose the answer')
+    expect(await page.locator('#result').getAttribute('role')).toBe('status')
+    await page.locator('#result a').click()
+    expect(
+      await page.evaluate<boolean>(
+        `document.getElementById('calls').getBoundingClientRect().top < innerHeight`,
+      ),
+    ).toBe(true)
   })
 
   test('by keyboard alone: a player, a stake, and Enter', async () => {
@@ -108,8 +143,12 @@ describe.skipIf(without !== '')(`in a browser${without}`, () => {
     await page.context().close()
     page = await open({ viewport: { width, height: 800 }, colorScheme })
     await press('Lose the answer')
+    await press('Place the bet')
     await press('Two bets, funds for one')
+    await press('Settle wrongly, then unsettle')
+    expect(await page.evaluate<boolean>(resultInView)).toBe(true)
     expect(await page.evaluate(elementsOutside)).toEqual([])
+    expect(await page.evaluate(elementsCut)).toEqual([])
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     const background = 'getComputedStyle(document.documentElement).backgroundColor'
     expect(await page.evaluate<string>(background)).toBe(

@@ -103,9 +103,10 @@ describe('a button of a placed bet', () => {
     const betId = await placedBet()
     const { text } = await press('roll-back', { betId })
     expect(text).toContain(
-      `Bet ${betId} of player anna Taken once, for 10.00 EUR; rolled back, the stake was returned.`,
+      `${betId} Rolled back Taken once, for 10.00 EUR; rolled back, the stake was returned.`,
     )
-    expect(text).toMatch(/Player anna has \d+\.\d\d EUR now/)
+    expect(text).toMatch(/anna: \d+\.\d\d EUR Recorded Call Bet Change Balance after Decision/)
+    expect(text).toMatch(new RegExp(`rollbackbet TECHNICAL_ERROR ${betId} \\+10\\.00 EUR \\d+\\.\\d\\d EUR accepted`))
   })
 })
 
