@@ -98,7 +98,7 @@ export function accept(
       transaction: { ...transaction, delta },
       bet,
       // A delta of 0 changes no balance and tests no floor: a zero stake or clawback never fails for funds.
-      balance: delta === '0' ? null : { currency: player.currency, delta, floor: isDebit ? '0' : null },
+      balance: isZero(delta) ? null : { currency: player.currency, delta, floor: isDebit ? '0' : null },
       request: { ...request },
     },
   }
