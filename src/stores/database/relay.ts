@@ -8,8 +8,8 @@ import type { MakeError } from './errors.js'
 
 export interface RelayOptions {
   /**
-   * Delivers an event: the recorded transaction, which `walletTransactionId` identifies. Resolves when the
-   * consumer has it; a rejection is a failed attempt. The same event may be delivered again.
+   * Delivers an event, which is the recorded transaction: resolves when the consumer has it; a rejection is a
+   * failed attempt. The same event, by its `walletTransactionId`, may be delivered again.
    */
   deliver(event: RecordedTransaction, delivery: Delivery): Promise<unknown>
   /**
@@ -18,13 +18,13 @@ export interface RelayOptions {
    */
   inFlightMax?: number
   /**
-   * Time limit of a delivery in milliseconds. Then its signal is aborted, and the attempt has failed.
+   * Time limit of a delivery in milliseconds; then its signal is aborted, and the attempt has failed.
    * @default 15_000
    */
   timeoutMs?: number
   /**
-   * After so many failed attempts an event is a dead letter. The pauses between them grow from 1 second to 15
-   * minutes: 100 attempts are about a day.
+   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses between them
+   * grow from 1 second to 15 minutes.
    * @default 100
    */
   attemptsMax?: number
