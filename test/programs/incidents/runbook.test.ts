@@ -93,7 +93,7 @@ const servers = [
   },
 ]
 
-const sections = ['Uncollected clawbacks', 'Locks', 'End a session', 'Server', 'Replicas', 'Disk']
+const sections = ['Uncollected clawbacks', 'Outbox', 'Locks', 'End a session', 'Server', 'Replicas', 'Disk']
 
 describe('the rows of a lock', () => {
   const doFor = (...sessions: object[]) =>
