@@ -1,4 +1,5 @@
 /** `createMysqlRelay`: the relay over the outbox of MySQL and MariaDB. */
+import { QueryFailed } from '../database/deadline.js'
 import { recordedTransactionOf } from '../database/lookups.js'
 import {
   asked,
@@ -43,6 +44,9 @@ export function createMysqlRelay(client: MysqlClient, options: MysqlRelayOptions
   return createRelay(check, options, schema => mysqlOutbox(client, schema))
 }
 
+/** Of statements that change several tables, also where all their names have a schema. */
+const noDatabaseSelected = 1046
+
 export function mysqlOutbox(client: MysqlClient, schema: string | undefined): OutboxTable {
   const tables = tablesOf(schema === undefined ? {} : { schema })
   const connections = connectionsFrom(client, {
@@ -55,8 +59,16 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
     lacksPrivilege: cause => hasNumber(cause, ...privilegeNumbers),
     hasNoOutbox: cause => hasNumber(cause, 1146, 1049),
   }
-  const transaction = <T>(work: (database: Session) => Promise<T>) =>
-    asked(connections.transaction(work), errors)
+  const transaction = <T>(work: (database: Session) => Promise<T>) => {
+    const attempt = connections.transaction(work).catch((error: unknown) => {
+      if (!(error instanceof QueryFailed && hasNumber(error.cause, noDatabaseSelected))) throw error
+      return connections.transaction(async database => {
+        await database.run(`USE ${tables.schema}`)
+        return await work(database)
+      })
+    })
+    return asked(attempt, errors)
+  }
   return {
     claim: (limit, leaseMs) => transaction(database => claim(database, tables, { limit, leaseMs })),
     remove: delivered =>

@@ -59,11 +59,10 @@ export const leaseStatement = ({ schema }: Schema) => sql`
     event.attempts = event.attempts + given.is_claimed,
     event.due_at = IF(given.earlier_due_at > ${now}, given.earlier_due_at, ${later('?')})`
 
-/** By the table's own name: an alias would need a database that the session has selected. */
 export const removeStatement = ({ schema }: Schema) => sql`
-  DELETE ${schema}.wallet_outbox
+  DELETE event
   FROM ${given(['bet_id', exactText(255)])}
-  STRAIGHT_JOIN ${schema}.wallet_outbox ON wallet_outbox.event_number = given.event_number`
+  STRAIGHT_JOIN ${schema}.wallet_outbox event ON event.event_number = given.event_number`
 
 /** The events behind those that are removed are due, unless another relay has claimed them since. */
 export const releaseStatement = ({ schema }: Schema) => sql`
