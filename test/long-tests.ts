@@ -24,7 +24,7 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
-    outbox/sequence
+    outbox/sequence outbox/kills
     stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**
