@@ -1,4 +1,4 @@
-/** The options that belong to a schema, such as the operator's players' table: of every command that needs them. */
+/** The options that belong to a schema, such as the players' table: of every command that needs them. */
 import type { ParseArgsConfig } from 'node:util'
 import type { MysqlTables } from '../../stores/mysql/index.js'
 import { type MinorUnits, minorUnitsIn } from '../init/mapping.js'
