@@ -19,11 +19,12 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
-    tools/html/browser tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate
+    tools/html/browser tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate tools/command/outbox
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
+    outbox/sequence outbox/kills
     stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**

@@ -2,12 +2,15 @@
 import { subscribe } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
 import { optionChecks } from '../option-checks.js'
-import { type Labels, type Metric, metrics, prometheusName, type Sample } from './metrics.js'
+import { withTimeout } from '../timeout.js'
+import { type Labels, type Metric, metrics, prometheusName, type RelayStats, type Sample } from './metrics.js'
 
 /** What is used of the module `prom-client`. */
 export interface PrometheusClient {
   Counter: new (configuration: never) => { inc(labels: Labels, value?: number): void; reset(): void }
-  Gauge: new (configuration: never) => { set(labels: Labels, value: number): void; reset(): void }
+  Gauge: new (
+    configuration: never,
+  ) => { set(labels: Labels, value: number): void; reset(): void; remove(): void }
   Histogram: new (
     configuration: never,
   ) => { observe(labels: Labels, value: number): void; zero(labels: Labels): void }
@@ -22,7 +25,7 @@ export interface OpenTelemetryMeter {
 }
 
 interface Observable {
-  addCallback(callback: (result: { observe(value: number, attributes: Labels): void }) => void): void
+  addCallback(callback: (result: { observe(value: number, attributes: Labels): void }) => Promise<void>): void
 }
 
 export interface MetricsOptions {
@@ -33,12 +36,21 @@ export interface MetricsOptions {
    */
   store?: { readonly stats: object }
   /**
+   * A relay, for the metrics of its outbox: one query each time that the metrics are asked for.
+   *
+   * @default none
+   */
+  relay?: { stats(): Promise<RelayStats> }
+  /**
    * The registry of prom-client.
    *
    * @default its own, `register`
    */
   registry?: object
 }
+
+/** How long metrics wait for the outbox, in milliseconds: a database that hangs must not hide the others. */
+const outboxMsMax = 2_000
 
 const check = optionChecks(message => {
   throw new WalletError('INVALID_OPTIONS', message)
@@ -56,14 +68,24 @@ export function collectMetrics(
   destination: PrometheusClient | OpenTelemetryMeter,
   options: MetricsOptions = {},
 ): void {
-  check.names(options, ['store', 'registry'])
-  const { store, registry } = options
+  check.names(options, ['store', 'relay', 'registry'])
+  const { store, relay, registry } = options
   if (store !== undefined && typeof Object(store).stats !== 'object')
     check.invalid('store must have stats: a store of bet-wallet/postgres or bet-wallet/mysql')
+  if (relay !== undefined) check.func('relay.stats', Object(relay).stats ?? null)
+  const outbox = relay === undefined ? null : outboxReader(relay)
   const instruments = instrumentsOf(destination, registry)
   for (const metric of metrics) {
     if (metric.from === 'stats') {
-      if (store !== undefined) instruments.observe(metric, () => metric.read(store.stats))
+      if (store !== undefined) instruments.observe(metric, async () => metric.read(store.stats))
+      continue
+    }
+    if (metric.from === 'relay') {
+      if (outbox !== null)
+        instruments.observe(metric, async () => {
+          const stats = await outbox()
+          return stats === null ? [] : metric.read(stats)
+        })
       continue
     }
     const record = instruments.recorder(metric)
@@ -75,11 +97,25 @@ export function collectMetrics(
   }
 }
 
+/** Asks once for all metrics that are asked for at the same time; `null`: there is no answer. */
+function outboxReader(relay: { stats(): Promise<RelayStats> }): () => Promise<RelayStats | null> {
+  let asking: Promise<RelayStats | null> | null = null
+  return () => {
+    asking ??= relay
+      .stats()
+      .catch(() => null)
+      .finally(() => {
+        asking = null
+      })
+    return withTimeout(asking, outboxMsMax, () => null)
+  }
+}
+
 interface Instruments {
   /** Of a counter or a histogram. */
   recorder(metric: Metric): (sample: Sample) => void
-  /** Of a metric whose values are those of `store.stats`. */
-  observe(metric: Metric, read: () => Sample[]): void
+  /** Of a metric whose values are read when they are asked for. */
+  observe(metric: Metric, read: () => Promise<Sample[]>): void
 }
 
 function instrumentsOf(destination: object, registry: object | undefined): Instruments {
@@ -121,16 +157,20 @@ function prometheus({ Counter, Gauge, Histogram }: PrometheusClient, registry?: 
     },
     observe(metric, read) {
       if (metric.kind === 'gauge') {
-        const collect = () => {
+        const collect = async () => {
+          const samples = await read()
           gauge.reset()
-          for (const [labels, value] of read()) gauge.set(labels, value)
+          // Without labels, reset leaves a 0.
+          if (metric.labels.length === 0) gauge.remove()
+          for (const [labels, value] of samples) gauge.set(labels, value)
         }
         const gauge = new Gauge(configuration(metric, { collect }))
         return
       }
-      const collect = () => {
+      const collect = async () => {
+        const samples = await read()
         counter.reset()
-        for (const [labels, value] of read()) counter.inc(labels, value)
+        for (const [labels, value] of samples) counter.inc(labels, value)
       }
       const counter = new Counter(configuration(metric, { collect }))
     },
@@ -155,8 +195,8 @@ function openTelemetry(meter: OpenTelemetryMeter): Instruments {
         metric.kind === 'gauge'
           ? meter.createObservableGauge(metric.name, described(metric))
           : meter.createObservableCounter(metric.name, described(metric))
-      observable.addCallback(result => {
-        for (const [labels, value] of read()) result.observe(value, labels)
+      observable.addCallback(async result => {
+        for (const [labels, value] of await read()) result.observe(value, labels)
       })
     },
   }

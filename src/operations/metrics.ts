@@ -26,6 +26,20 @@ interface FromStats {
   read(stats: object): Sample[]
 }
 
+/** What is used of the statistics of a relay. */
+export interface RelayStats {
+  queued: number
+  oldestMs: number | null
+  dead: number
+}
+
+/** Its values are those of `relay.stats()` when the metrics are asked for. */
+interface FromRelay {
+  readonly from: 'relay'
+  readonly kind: 'gauge'
+  read(stats: RelayStats): Sample[]
+}
+
 interface Description {
   /** In OpenTelemetry: `bet_wallet.request.duration`. In Prometheus: see `prometheusName`. */
   readonly name: string
@@ -37,7 +51,7 @@ interface Description {
   readonly zeros?: readonly Labels[]
 }
 
-export type Metric = Description & (FromChannel | FromStats)
+export type Metric = Description & (FromChannel | FromStats | FromRelay)
 
 /** `bet_wallet_requests_total`: as Prometheus translates names of OpenTelemetry. */
 export function prometheusName({ name, unit, kind }: Metric): string {
@@ -205,5 +219,20 @@ export const metrics: readonly Metric[] = [
       const { durability } = stats as { durability?: { level: string } | null }
       return levels.map(level => [{ level }, Number(durability?.level === level)])
     },
+  },
+  {
+    ...{ name: 'bet_wallet.outbox.events', kind: 'gauge', unit: '{event}', labels: ['state'] },
+    help: 'Events of the outbox that are not delivered yet, and dead letters',
+    from: 'relay',
+    read: ({ queued, dead }) => [
+      [{ state: 'queued' }, queued],
+      [{ state: 'dead' }, dead],
+    ],
+  },
+  {
+    ...{ name: 'bet_wallet.outbox.oldest', kind: 'gauge', unit: 's', labels: [] },
+    help: 'Age of the oldest event of the outbox, dead letters included; 0 without one',
+    from: 'relay',
+    read: ({ oldestMs }) => [[{}, seconds(oldestMs ?? 0)]],
   },
 ]

@@ -41,9 +41,9 @@ beforeAll(async () => {
   const { pool, drop } = await freshDatabase()
   closing.push(() => meterProvider.shutdown(), drop)
 
-  const { store, callAll, statuses } = await openWallet(pool)
+  const { store, relay, callAll, statuses } = await openWallet(pool)
   traceWallet()
-  collectMetrics(metrics.getMeter('bet-wallet'), { store })
+  collectMetrics(metrics.getMeter('bet-wallet'), { store, relay })
   const server = trace.getTracer('a test').startSpan('POST /wallet')
   await context.with(trace.setSpan(context.active(), server), async () => {
     expect(await callAll()).toEqual(statuses)

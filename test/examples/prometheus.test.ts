@@ -38,14 +38,18 @@ let close = async () => {}
 beforeAll(async () => {
   const { pool, drop } = await freshDatabase()
   close = drop
-  const { store, callAll, statuses } = await openWallet(pool)
+  const { store, relay, callAll, statuses } = await openWallet(pool)
   const registry = new client.Registry()
-  collectMetrics(client, { store, registry })
+  collectMetrics(client, { store, relay, registry })
   described = registry.getMetricsAsArray().map(({ name, help }) => [name, help])
   const before = samplesOf(await registry.metrics())
   const level = { name: 'bet_wallet_durability', labels: { level: 'alone' }, value: 1 }
   expect(before.filter(({ value }) => value !== 0)).toEqual([level])
   expect(await callAll()).toEqual(statuses)
+  await pool.query(
+    'UPDATE bet_wallet.outbox SET due_at = NULL WHERE event_number = (SELECT min(event_number) FROM bet_wallet.outbox)',
+  )
+  await pool.query("UPDATE bet_wallet.transactions SET recorded_at = recorded_at - interval '1 hour'")
   samples = samplesOf(await registry.metrics())
 })
 afterAll(() => close())
@@ -98,9 +102,16 @@ describe('the metrics', () => {
     ['bet_wallet_shed_total', { queue: 'commits' }, 0],
     ['bet_wallet_durability', { level: 'alone' }, 1],
     ['bet_wallet_durability', {}, 1],
+    ['bet_wallet_outbox_events', { state: 'queued' }, 6],
+    ['bet_wallet_outbox_events', { state: 'dead' }, 1],
   ])('%s %o', (name, labels, value) => {
     expect(samples.some(sample => sample.name === name)).toBe(true)
     expect(sumOf(name, labels)).toBe(value)
+  })
+
+  test('the outbox has the age of its oldest event, in seconds', () => {
+    expect(sumOf('bet_wallet_outbox_oldest_seconds', {})).toBeGreaterThan(3_600)
+    expect(sumOf('bet_wallet_outbox_oldest_seconds', {})).toBeLessThan(7_200)
   })
 
   test('batches have the kinds of the store', () => {

@@ -1,7 +1,7 @@
 /** Calls of every kind on a wallet over PostgreSQL: what the examples of metrics and traces must show. */
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
+import { createPostgresRelay, createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import type { Pool } from 'pg'
 
 const transactionDate = '2026-11-21T18:00:00Z'
@@ -9,9 +9,9 @@ const transactionDate = '2026-11-21T18:00:00Z'
 export const ids = ['anna-player', 'bet-', 'transaction-', 'session-']
 
 export async function openWallet(pool: Pool) {
-  await migratePostgres(pool)
+  await migratePostgres(pool, { outbox: true })
   await pool.query(`INSERT INTO bet_wallet.players VALUES ('anna-player', 'EUR', 100)`)
-  const store = createPostgresStore(pool, { lockTimeoutMs: 60_000 })
+  const store = createPostgresStore(pool, { outbox: true, lockTimeoutMs: 60_000 })
   await store.ready()
   const options = {
     authenticate: basicAuth({ username: 'platform', password: 'secret' }),
@@ -69,6 +69,8 @@ export async function openWallet(pool: Pool) {
 
   return {
     store,
+    /** It delivers nothing: it was not started. */
+    relay: createPostgresRelay(pool, { async deliver() {} }),
     /** The status codes of the answers. */
     async callAll(): Promise<number[]> {
       return [

@@ -1,5 +1,6 @@
 /** The databases that the outbox is the same on, each with a wallet of its own whose store writes events. */
 import { PGlite } from '@electric-sql/pglite'
+import { createPool } from 'mysql2/promise'
 import type { WalletLookups } from '../../src/lookups/index.js'
 import { optionChecks } from '../../src/option-checks.js'
 import type { WalletStore } from '../../src/store.js'
@@ -84,6 +85,9 @@ async function openMysql(): Promise<Wallet> {
   const options = { schema, outbox: true }
   await migrateMysql(pool, options, { lookupIndexes: true })
   await pool.query("INSERT INTO wallet_players VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100)")
+  // A relay needs no selected database.
+  const { database: _, ...server } = config
+  const withoutDatabase = createPool({ ...server, connectionLimit: 4 })
   const rows: Wallet['rows'] = async text =>
     (
       await pool.query(
@@ -96,14 +100,17 @@ async function openMysql(): Promise<Wallet> {
   return {
     store: createMysqlStore(pool, { ...options, allowNotDurable: true }),
     lookups: createMysqlLookups(pool, { schema }),
-    outbox: mysqlOutbox(pool, schema),
+    outbox: mysqlOutbox(withoutDatabase, schema),
     forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
     passTime: async () => {
       await rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL')
     },
     pauseSql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) / 1000000',
     rows,
-    close: drop,
+    async close() {
+      await withoutDatabase.end()
+      await drop()
+    },
   }
 }
 

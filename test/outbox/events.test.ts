@@ -1,5 +1,6 @@
 /** The events of a store with an outbox: one for each recorded transaction, written by its own commit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { subscribe } from '../../src/diagnostics.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../../src/index.js'
 import type { RecordedTransaction } from '../../src/lookups/index.js'
 import { placeBet, rollbackBet, settlement, unsettlement } from '../fixtures.js'
@@ -84,6 +85,22 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       const places = ofBet.map(({ walletTransactionId }) => all.get(walletTransactionId)?.place ?? -1)
       expect(places).toEqual([...places].sort((a, b) => a - b))
     }
+  })
+
+  it('given transactions of one bet at once, then no batch has two of them: one has no order of its own', async () => {
+    await handlePlaceBet(wallet.store, placeBet({ betId: 'one', transactionId: 'one', amount: '1' }))
+    const sizes: number[] = []
+    const unsubscribe = subscribe('bet-wallet:batch', ({ kind, size }) => {
+      if (kind === 'commit') sizes.push(size)
+    })
+    // Recorded refusals, which change no bet.
+    const refused = Array.from({ length: 8 }, (_, n) =>
+      handlePlaceBet(wallet.store, placeBet({ betId: 'one', transactionId: `one-${n}`, amount: '1' })),
+    )
+    for (const outcome of await Promise.all(refused)) expect(outcome).toMatchObject({ ok: false })
+    unsubscribe()
+    expect(new Set(sizes)).toEqual(new Set([1]))
+    expect(await drained()).toHaveLength(9)
   })
 
   it('given a player who is forgotten, then an event that was not claimed names the pseudonym', async () => {

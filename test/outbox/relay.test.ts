@@ -113,9 +113,11 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     const [otherPlaced, otherSettled] = await twoEvents()
     let broken = true
     const delivered: string[] = []
+    const attempts: number[] = []
     const relay = await running({
       attemptsMax: 2,
-      async deliver({ transactionId }) {
+      async deliver({ transactionId }, { attempt }) {
+        if (transactionId === placed) attempts.push(attempt)
         if (broken && transactionId === placed) throw new Error('no')
         delivered.push(transactionId)
       },
@@ -132,6 +134,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     await emptied()
     await relay.stop()
     expect(delivered).toEqual([otherPlaced, otherSettled, placed, settled])
+    // As many as before: the failures of yesterday do not count.
+    expect(attempts).toEqual([1, 2, 1])
   })
 
   it('given two relays, then each event is delivered once, and those of a bet in order', async () => {
@@ -194,6 +198,17 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     await emptied()
     await Promise.all([slowRelay.stop(), otherRelay.stop()])
     expect([...slow.ids, ...other.ids].sort()).toEqual([placed, placed, settled].sort())
+  })
+
+  it('given an event that is accepted a second time, then the lease of the next one stands', async () => {
+    const [placed, settled] = await twoEvents()
+    const claimed = async () => (await wallet.outbox.claim(10, 600_000)).claimed
+    const first = await claimed()
+    await wallet.outbox.remove(first)
+    const second = await claimed()
+    expect([first, second].map(([each]) => each?.event.transactionId)).toEqual([placed, settled])
+    await wallet.outbox.remove(first)
+    expect(await claimed()).toEqual([])
   })
 
   it('given a consumer that rejects after the lease, then the claim of the other relay stands', async () => {

@@ -3,11 +3,13 @@ import type { RecordedTransaction } from '../../lookups/records.js'
 import { notify } from '../../notify.js'
 import type { OptionChecks } from '../../option-checks.js'
 import { withTimeout } from '../../timeout.js'
+import { QueryFailed } from './deadline.js'
+import type { MakeError } from './errors.js'
 
 export interface RelayOptions {
   /**
-   * Delivers an event: the recorded transaction, which `walletTransactionId` identifies. Resolves when the
-   * consumer has it; a rejection is a failed attempt. The same event may be delivered again.
+   * Delivers an event, which is the recorded transaction: resolves when the consumer has it; a rejection is a
+   * failed attempt. The same event, by its `walletTransactionId`, may be delivered again.
    */
   deliver(event: RecordedTransaction, delivery: Delivery): Promise<unknown>
   /**
@@ -16,13 +18,13 @@ export interface RelayOptions {
    */
   inFlightMax?: number
   /**
-   * Time limit of a delivery in milliseconds. Then its signal is aborted, and the attempt has failed.
+   * Time limit of a delivery in milliseconds; then its signal is aborted, and the attempt has failed.
    * @default 15_000
    */
   timeoutMs?: number
   /**
-   * After so many failed attempts an event is a dead letter. The pauses between them grow from 1 second to 15
-   * minutes: 100 attempts are about a day.
+   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses between them
+   * grow from 1 second to 15 minutes.
    * @default 100
    */
   attemptsMax?: number
@@ -103,6 +105,56 @@ export interface OutboxTable {
   postpone(failed: readonly Failed[]): Promise<void>
   stats(): Promise<OutboxStats>
   retryDeadLetters(): Promise<number>
+}
+
+/** What the database calls an event. */
+const keyOf = ({ event, eventNumber }: Claimed) => ({ event_number: eventNumber, bet_id: event.betId })
+
+/** Delivered events, as the statements take them. */
+export const deliveredJson = (delivered: readonly Claimed[]) => JSON.stringify(delivered.map(keyOf))
+
+/** Failed attempts, as the statements take them. */
+export const failedJson = (failed: readonly Failed[]) =>
+  JSON.stringify(
+    failed.map(each => ({
+      ...keyOf(each),
+      attempts: each.attempts,
+      pause_ms: each.pauseMs,
+      problem: each.problem,
+    })),
+  )
+
+/** What an error of the database means for a relay. */
+export interface OutboxErrors {
+  /** For the message. */
+  schemaName: string
+  makeError: MakeError
+  startError(cause: unknown): unknown
+  lacksPrivilege(cause: unknown): boolean
+  hasNoOutbox(cause: unknown): boolean
+}
+
+/** Calls the database for the relay. @throws {StoreError} */
+export async function asked<T>(work: Promise<T>, errors: OutboxErrors): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof QueryFailed)) throw error
+    const { cause } = error
+    if (errors.lacksPrivilege(cause))
+      throw errors.makeError(
+        'INSUFFICIENT_PRIVILEGE',
+        `The relay lacks privileges (${(cause as Error).message})`,
+        { cause },
+      )
+    if (errors.hasNoOutbox(cause))
+      throw errors.makeError(
+        'SCHEMA_MISSING',
+        `The schema ${errors.schemaName} has no outbox: migrate with outbox: true`,
+        { cause },
+      )
+    throw errors.startError(cause)
+  }
 }
 
 const firstPauseMs = 1_000

@@ -3,6 +3,10 @@ import type { RecordedTransaction } from '../../lookups/records.js'
 import type { OptionChecks } from '../../option-checks.js'
 import type { RelayOptions } from './relay.js'
 
+/**
+ * Of a POST of a {@link WebhookBody} as JSON. Any answer but 2xx is a failed attempt, redirects too. The
+ * header `webhook-id` is the `walletTransactionId`: the same for each attempt.
+ */
 export interface WebhookOptions {
   /** The consumer's address. Credentials belong in `headers`. */
   url: string
@@ -24,12 +28,7 @@ export interface WebhookBody {
   data: RecordedTransaction
 }
 
-/**
- * Makes the `deliver` of a relay: a POST of a {@link WebhookBody} as JSON. Any answer but 2xx is a failed
- * attempt, redirects too. The header `webhook-id` is the `walletTransactionId`: the same for each attempt.
- *
- * @throws `INVALID_OPTIONS`, naming the option
- */
+/** @throws `INVALID_OPTIONS`, naming the option */
 export function webhookSender(check: OptionChecks, options: WebhookOptions): RelayOptions['deliver'] {
   check.names(options, ['url', 'secret', 'headers'])
   const { url, secret, headers = {} } = options

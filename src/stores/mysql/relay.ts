@@ -2,9 +2,12 @@
 import { QueryFailed } from '../database/deadline.js'
 import { recordedTransactionOf } from '../database/lookups.js'
 import {
+  asked,
   type Claimed,
   createRelay,
-  type Failed,
+  deliveredJson,
+  failedJson,
+  type OutboxErrors,
   type OutboxTable,
   type Relay,
   type RelayOptions,
@@ -13,7 +16,7 @@ import {
 import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
-import { check, privilegeNumbers, serverErrorOf, startError, storeError } from './errors.js'
+import { check, hasNumber, privilegeNumbers, startError, storeError } from './errors.js'
 import { lookupRowOf, type Values } from './rows.js'
 import type { Session } from './session.js'
 import {
@@ -41,29 +44,41 @@ export function createMysqlRelay(client: MysqlClient, options: MysqlRelayOptions
   return createRelay(check, options, schema => mysqlOutbox(client, schema))
 }
 
+/** Of statements that change several tables, also where all their names have a schema. */
+const noDatabaseSelected = 1046
+
 export function mysqlOutbox(client: MysqlClient, schema: string | undefined): OutboxTable {
   const tables = tablesOf(schema === undefined ? {} : { schema })
   const connections = connectionsFrom(client, {
     timeoutMs: relayStatementMs,
     lockTimeoutMs: relayStatementMs,
   })
-  const transaction = async <T>(work: (database: Session) => Promise<T>): Promise<T> => {
-    try {
-      return await connections.transaction(work)
-    } catch (error) {
-      throw error instanceof QueryFailed ? relayError(error.cause, tables.schemaName) : error
-    }
+  const errors: OutboxErrors = {
+    schemaName: tables.schemaName,
+    ...{ makeError: storeError, startError },
+    lacksPrivilege: cause => hasNumber(cause, ...privilegeNumbers),
+    hasNoOutbox: cause => hasNumber(cause, 1146, 1049),
+  }
+  const transaction = <T>(work: (database: Session) => Promise<T>) => {
+    const attempt = connections.transaction(work).catch((error: unknown) => {
+      if (!(error instanceof QueryFailed && hasNumber(error.cause, noDatabaseSelected))) throw error
+      return connections.transaction(async database => {
+        await database.run(`USE ${tables.schema}`)
+        return await work(database)
+      })
+    })
+    return asked(attempt, errors)
   }
   return {
     claim: (limit, leaseMs) => transaction(database => claim(database, tables, { limit, leaseMs })),
     remove: delivered =>
       transaction(async database => {
-        const events = JSON.stringify(delivered.map(keyOf))
+        const events = deliveredJson(delivered)
         await database.run(removeStatement(tables), [events])
         await database.run(releaseStatement(tables), [events])
       }),
     async postpone(failed) {
-      const events = JSON.stringify(failed.map(failureOf))
+      const events = failedJson(failed)
       await transaction(database => database.run(postponeStatement(tables), [events]))
     },
     async stats() {
@@ -79,13 +94,7 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
   }
 }
 
-/**
- * Makes the `deliver` of a relay: a POST of a `WebhookBody` as JSON, signed by Standard Webhooks. Any answer
- * but 2xx is a failed attempt, redirects too. The header `webhook-id` is the `walletTransactionId`: the same
- * for each attempt.
- *
- * @throws {StoreError} `INVALID_OPTIONS`, naming the option
- */
+/** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
 
 async function claim(
@@ -122,26 +131,4 @@ function candidateOf([number, attempts, isBlocked, earlierDueAt, ...content]: Va
     isBlocked: String(isBlocked) === '1',
     earlierDueAt: earlierDueAt === null ? null : String(earlierDueAt),
   }
-}
-
-const keyOf = ({ event, eventNumber }: Claimed) => ({ event_number: eventNumber, bet_id: event.betId })
-
-const failureOf = ({ eventNumber, attempts, pauseMs, problem }: Failed) => ({
-  event_number: eventNumber,
-  attempts,
-  pause_ms: pauseMs,
-  problem,
-})
-
-function relayError(cause: unknown, schemaName: string): unknown {
-  const { number, message } = serverErrorOf(cause) ?? { number: 0, message: '' }
-  if (privilegeNumbers.includes(number))
-    return storeError('INSUFFICIENT_PRIVILEGE', `This user lacks privileges of the relay (${message})`, {
-      cause,
-    })
-  if (number === 1146 || number === 1049)
-    return storeError('SCHEMA_MISSING', `The schema ${schemaName} has no outbox: migrate with outbox: true`, {
-      cause,
-    })
-  return startError(cause)
 }

@@ -1,11 +1,13 @@
 /** `createPostgresRelay`: the relay over the outbox of PostgreSQL. */
 import type { RecordedTransaction } from '../../lookups/records.js'
-import { QueryFailed } from '../database/deadline.js'
 import { recordedTransactionOf } from '../database/lookups.js'
 import {
+  asked,
   type Claimed,
   createRelay,
-  type Failed,
+  deliveredJson,
+  failedJson,
+  type OutboxErrors,
   type OutboxTable,
   type Relay,
   type RelayOptions,
@@ -14,8 +16,7 @@ import {
 import type { Row } from '../database/rows.js'
 import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
-import { serverErrorOf } from './driver-errors.js'
-import { check, startError, storeError } from './errors.js'
+import { check, hasCode, startError, storeError } from './errors.js'
 import {
   claimStatement,
   contentStatement,
@@ -47,13 +48,13 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
     transactions: false,
     durable: true,
   })
-  const ask = async (text: string, values: unknown[] = []) => {
-    try {
-      return await connections.statement(text, values)
-    } catch (error) {
-      throw error instanceof QueryFailed ? relayError(error.cause, tables.schemaName) : error
-    }
+  const errors: OutboxErrors = {
+    schemaName: tables.schemaName,
+    ...{ makeError: storeError, startError },
+    lacksPrivilege: cause => hasCode(cause, '42501'),
+    hasNoOutbox: cause => hasCode(cause, '42P01', '42883', '3F000'),
   }
+  const ask = (text: string, values: unknown[] = []) => asked(connections.statement(text, values), errors)
   return {
     async claim(limit, leaseMs) {
       const due = (await ask(claimStatement(tables), [limit, leaseMs])) as DueRow[]
@@ -66,12 +67,12 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
       return { claimed: leased.flatMap(row => claimedOf(row, events)), more: due.length === limit }
     },
     async remove(delivered) {
-      const events = JSON.stringify(delivered.map(keyOf))
+      const events = deliveredJson(delivered)
       await ask(removeStatement(tables), [events])
       await ask(releaseStatement(tables), [events])
     },
     async postpone(failed) {
-      await ask(postponeStatement(tables), [JSON.stringify(failed.map(failureOf))])
+      await ask(postponeStatement(tables), [failedJson(failed)])
     },
     async stats() {
       const [row] = (await ask(statsStatement(tables))) as StatsRow[]
@@ -86,13 +87,7 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
 
 type StatsRow = Record<'queued' | 'dead', number> & { oldest_ms: number | null }
 
-/**
- * Makes the `deliver` of a relay: a POST of a `WebhookBody` as JSON, signed by Standard Webhooks. Any answer
- * but 2xx is a failed attempt, redirects too. The header `webhook-id` is the `walletTransactionId`: the same
- * for each attempt.
- *
- * @throws {StoreError} `INVALID_OPTIONS`, naming the option
- */
+/** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
 
 interface DueRow {
@@ -107,26 +102,4 @@ function claimedOf(
 ): Claimed[] {
   const event = events.get(eventNumber)
   return event === undefined ? [] : [{ event, eventNumber, attempts }]
-}
-
-const keyOf = ({ event, eventNumber }: Claimed) => ({ bet_id: event.betId, event_number: eventNumber })
-
-const failureOf = ({ attempts, pauseMs, problem, ...claimed }: Failed) => ({
-  ...keyOf(claimed as Claimed),
-  attempts,
-  pause_ms: pauseMs,
-  problem,
-})
-
-function relayError(cause: unknown, schemaName: string): unknown {
-  const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
-  if (code === '42501')
-    return storeError('INSUFFICIENT_PRIVILEGE', `This role lacks privileges of the relay (${message})`, {
-      cause,
-    })
-  if (code === '42P01' || code === '42883' || code === '3F000')
-    return storeError('SCHEMA_MISSING', `The schema ${schemaName} has no outbox: migrate with outbox: true`, {
-      cause,
-    })
-  return startError(cause)
 }

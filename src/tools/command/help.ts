@@ -62,6 +62,7 @@ const playersHelp = `Players' table (not needed for a schema that was migrated f
   --decimals-min <number>   the least scale of a numeric balance (2)
   --legacy-bets <view>      the view of the bets of a legacy integration
   --own-players             instead of all these: a table of the library's own
+  --outbox                  every commit also writes an event, for a relay: docs/events.md
   --schema <name>           the schema of the library's tables (bet_wallet)`
 
 export const initHelp = `Usage
@@ -117,6 +118,7 @@ MariaDB the role may be a user with its host: wallet@10.0.%
 
   --for <use>               store (default): the wallet. lookups: bet, player, transaction,
                             owed and reconcile. settlements: PAM code that calls credit_bet_v1.
+                            relay: delivers the events of the outbox
 
 ${playersHelp}
 

@@ -1,4 +1,4 @@
-/** The options that name the operator's players' table: of every command that needs it. */
+/** The options that belong to a schema, such as the players' table: of every command that needs them. */
 import type { ParseArgsConfig } from 'node:util'
 import type { MysqlTables } from '../../stores/mysql/index.js'
 import { type MinorUnits, minorUnitsIn } from '../init/mapping.js'
@@ -17,10 +17,13 @@ export const playersArguments = {
   'decimals-min': { type: 'string' },
   'legacy-bets': { type: 'string' },
   'own-players': { type: 'boolean' },
+  outbox: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
 
-export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, 'own-players'>]?: string } & {
-  'own-players'?: boolean
+type Switches = 'own-players' | 'outbox'
+
+export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, Switches>]?: string } & {
+  [name in Switches]?: boolean
 }
 
 /** The options of the store that name tables. Those of PostgreSQL are the same, without `idCollation`. */
@@ -36,7 +39,11 @@ const ofBalance = ['balance-type', 'minor-units', 'decimals-min'] as const
 export function tablesGiven(values: PlayersValues): StoreTables | null {
   const { players: table, 'own-players': own, 'legacy-bets': legacyBets } = values
   const others = [...ofPlayers, ...ofBalance].filter(name => values[name] !== undefined)
-  const tables = { ...given('schema', values.schema), ...given('legacyBets', legacyBets) }
+  const tables = {
+    ...given('schema', values.schema),
+    ...given('legacyBets', legacyBets),
+    ...given('outbox', values.outbox),
+  }
   if (table === undefined) {
     if (others.length > 0) throw new UsageError(`--${others[0]} needs --players: the players' table`)
     if (own) return tables

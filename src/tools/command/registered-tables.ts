@@ -17,7 +17,7 @@ export async function tablesIn(database: Database, values: PlayersValues): Promi
   const named = tablesGiven(values)
   if (named !== null) return named
   const registered = await registeredIn(database, given('schema', values.schema))
-  if (registered !== null) return registered
+  if (registered !== null) return { ...registered, ...given('outbox', values.outbox) }
   throw new UsageError(
     `The schema ${values.schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by ` +
       '--players, --id, --currency and --balance',

@@ -4,15 +4,18 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import type { WalletStore } from '../../../src/index.js'
 import type { WalletLookups } from '../../../src/lookups/index.js'
+import type { Relay, RelayOptions } from '../../../src/stores/database/relay.js'
 import type { DatabaseStoreOptions } from '../../../src/stores/database/store-options.js'
 import {
   createMysqlLookups,
+  createMysqlRelay,
   createMysqlStore,
   forgetPlayer as forgetMysqlPlayer,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
 import {
   createPostgresLookups,
+  createPostgresRelay,
   createPostgresStore,
   forgetPlayer,
   migratePostgres,
@@ -36,6 +39,7 @@ export interface IncidentDatabase {
   storeWith(options: DatabaseStoreOptions): WalletStore
   /** Of another wallet that reaches the database by another address. */
   storeAt(url: string): { store: WalletStore; close(): Promise<void> }
+  relay(options: RelayOptions): Relay
   forgetPlayer(playerId: string): Promise<unknown>
   /** Another program locks the player's row, until the returned function is called or its session is ended. */
   lockPlayer(playerId: string): Promise<{ session: number; unlock(): Promise<void> }>
@@ -43,7 +47,7 @@ export interface IncidentDatabase {
 }
 
 /** Short: an incident of a locked row ends with a 503. */
-const limits = { lockTimeoutMs: 200, allowNotDurable: true }
+const limits = { lockTimeoutMs: 200, allowNotDurable: true, outbox: true }
 
 /** Of the other program, as a session shows it. */
 export const otherProgram = 'bonus-job'
@@ -66,10 +70,11 @@ function onPostgres(client: PostgresClient) {
     store: createPostgresStore(client, limits),
     storeWith: (options: DatabaseStoreOptions) => createPostgresStore(client, { ...limits, ...options }),
     lookups: createPostgresLookups(client),
+    relay: (options: RelayOptions) => createPostgresRelay(client, options),
     run,
     async reset() {
       await run('DROP SCHEMA IF EXISTS bet_wallet CASCADE')
-      await migratePostgres(client, {}, { lookupIndexes: true })
+      await migratePostgres(client, { outbox: true }, { lookupIndexes: true })
       await run(`INSERT INTO PLAYERS VALUES ${players}`)
     },
     forgetPlayer: (playerId: string) => forgetPlayer(client, {}, playerId),
@@ -141,10 +146,11 @@ export async function openMariadb(url: string): Promise<IncidentDatabase> {
     store: createMysqlStore(pool, options),
     storeWith: more => createMysqlStore(pool, { ...options, ...more }),
     lookups: createMysqlLookups(pool, { schema }),
+    relay: relayOptions => createMysqlRelay(pool, { schema, ...relayOptions }),
     async reset() {
       await run(`DROP DATABASE IF EXISTS ${schema}`)
       await run(`CREATE DATABASE ${schema}`)
-      await migrateMysql(pool, { schema }, { lookupIndexes: true })
+      await migrateMysql(pool, { schema, outbox: true }, { lookupIndexes: true })
       await run(`INSERT INTO PLAYERS VALUES ${players}`)
     },
     storeAt(other) {

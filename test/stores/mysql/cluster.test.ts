@@ -17,6 +17,7 @@ import { bet, live, placeBet } from '../../fixtures.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
 import { startMariadb, withConnection } from '../../mariadb/server.js'
+import { relaysOn } from '../../outbox/nodes.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
 import { placeBet as placementOf, settle, until } from './wallet.js'
@@ -256,6 +257,9 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     )
     expect(lazy).toEqual({ level: 'asynchronous', reason: 'innodb_flush_log_at_trx_commit is 0' })
   })
+
+  it('with an outbox and a relay on each node, each event is delivered once, those of a bet in order', () =>
+    relaysOn(cluster.nodes, first))
 
   it('when stores start on several nodes at once, then each is ready', async () => {
     const single = cluster.nodes.map(node => storeOver(node))

@@ -13,6 +13,7 @@ import {
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
 import { type GroupNode, type MysqlGroup, noGroup, startGroup } from '../../mysql/group.js'
+import { relaysOn } from '../../outbox/nodes.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
 import { keysOf, placeBet, until } from './wallet.js'
@@ -163,6 +164,9 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     const commits = Array.from({ length: 20 }, () => store.commit(nextBet()))
     for (const commit of commits) expect(await commit).toMatchObject({ status: 'committed' })
   })
+
+  it('with an outbox and several relays, each event is delivered once, those of a bet in order', () =>
+    relaysOn(group.nodes, primary))
 
   const set = async (node: GroupNode, name: string, value: string, before: string) => {
     cleanups.push(() => node.run(`SET GLOBAL ${name} = ${before}`))

@@ -6,6 +6,7 @@ import { crowd, hotPlayer, lone } from './callers.js'
 import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
+import { hooksPart } from './hooks.js'
 import { locks } from './locks.js'
 import { lookupIndexes } from './lookup-indexes.js'
 import { operations } from './operations.js'
@@ -23,6 +24,7 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
   ['outbox', outbox],
+  ['hooks', hooksPart],
   ['bursts', bursts],
   ['locks', locks],
   ['refusals', refusals],
