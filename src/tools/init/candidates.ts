@@ -204,6 +204,12 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
   })
 }
 
+const lockedWords = new Set('locked reserved blocked pending held hold frozen escrow'.split(' '))
+
+/** Amounts beside the balance, of its type, that a bet must perhaps not use. */
+export const lockedColumns = (table: Table, balance: Column): Column[] =>
+  table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
+
 // The currency
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))

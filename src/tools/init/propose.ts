@@ -15,6 +15,7 @@ import {
   isPlayersName,
   isUniqueAlone,
   isUniqueWith,
+  lockedColumns,
   saysMinorUnits,
 } from './candidates.js'
 import {
@@ -26,6 +27,7 @@ import {
   viewName,
 } from './mapping.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { sqlName } from './source-text.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
 export interface Answers {
@@ -428,9 +430,12 @@ function chosenUnits(
 
 // Notes
 
-function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string[] {
-  const status = table.columns.filter(({ name }) =>
-    /status|state|blocked|closed|active|suspended|excluded/i.test(name),
+function notesOf(mapping: Mapping): string[] {
+  const { engine, table, id, balance, currency, onlyCurrency } = mapping
+  const locked = lockedColumns(table, balance)
+  const status = table.columns.filter(
+    column =>
+      /status|state|blocked|closed|active|suspended|excluded/i.test(column.name) && !locked.includes(column),
   )
   const isSeenUnique =
     table.isView || isUniqueAlone(table, id) || (onlyCurrency !== null && isUniqueWith(table, id, currency))
@@ -440,6 +445,7 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
       : [
           `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players in withinTransaction (docs/your-own-rules.md).`,
         ]),
+    ...locked.map(column => lockedNote(mapping, column)),
     ...(isSeenUnique
       ? []
       : [`No unique constraint on ${id.name} is visible: store.ready() reports whether there is an index.`]),
@@ -447,6 +453,21 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
       ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
       : []),
   ]
+}
+
+function lockedNote({ engine, table, balance }: Mapping, { name }: Column): string {
+  const names = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_$]+/gu) ?? []
+  const rule = table.checks.find(clause => [name, balance.name].every(each => names(clause).includes(each)))
+  const refused =
+    'A stake that fails it is refused with INSUFFICIENT_FUNDS (docs/postgres.md#minimum-balance).'
+  if (rule !== undefined)
+    return `${name} is not read, but a CHECK compares it with ${balance.name}: ${rule}. ${refused}`
+  const quoted = (text: string) => sqlName(engine, text)
+  const check = `CHECK (${quoted(balance.name)} >= ${quoted(name)})`
+  const where = table.isView
+    ? `on the table below the view, of its columns: ${check}`
+    : `ALTER TABLE ${quoted(table.schema)}.${quoted(table.name)} ADD ${check}`
+  return `${name} is not read: if ${balance.name} includes it, a stake may use it. What keeps it: ${where}. ${refused}`
 }
 
 const question = (

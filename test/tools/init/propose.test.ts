@@ -138,6 +138,45 @@ describe('given one table of players', () => {
   })
 })
 
+describe('given an amount that is locked', () => {
+  const notesOf = (columns: readonly string[], more: Partial<Table> = {}) => {
+    const proposal = propose(inPostgres(accounts([...plain, ...columns], ['account_no'], more)), {})
+    return proposal.status === 'ready' ? proposal.notes : proposal
+  }
+
+  test.each(['locked', 'reserved_funds', 'blocked_balance', 'pendingWithdrawals'])(
+    '%s, then a note has the CHECK that keeps it from stakes',
+    name => {
+      expect(notesOf([`${name} numeric(18,2)`])).toEqual([
+        `${name} is not read: if balance includes it, a stake may use it. What keeps it: ALTER TABLE "pam"."accounts" ADD CHECK ("balance" >= "${name}"). A stake that fails it is refused with INSUFFICIENT_FUNDS (docs/postgres.md#minimum-balance).`,
+      ])
+    },
+  )
+
+  test('by a CHECK already, then the note says so', () => {
+    expect(notesOf(['locked numeric(18,2)'], { checks: ['((balance >= locked))'] })).toEqual([
+      expect.stringMatching(
+        /^locked is not read, but a CHECK compares it with balance: \(\(balance >= locked\)\)\. A stake/,
+      ),
+    ])
+    expect(notesOf(['locked_balance numeric(18,2)'], { checks: ['((locked_balance >= 0))'] })).toEqual([
+      expect.stringContaining('ADD CHECK ("balance" >= "locked_balance")'),
+    ])
+  })
+
+  test('in a view, then the CHECK belongs to the table below it', () => {
+    expect(notesOf(['locked numeric(18,2)'], { isView: true })).toEqual([
+      expect.stringContaining('on the table below the view, of its columns: CHECK ("balance" >= "locked")'),
+    ])
+  })
+
+  test('but a state or a time, then it is none', () => {
+    expect(notesOf(['blocked_at timestamp', 'is_locked boolean'])).toEqual([
+      expect.stringMatching(/^blocked_at is not read: refuse bets of closed players/),
+    ])
+  })
+})
+
 describe('given several candidates', () => {
   const two = ['account_id bigint default', 'account_no text', ...plain.slice(1)]
 
