@@ -94,6 +94,21 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect((await run()).code).toBe(0)
       })
 
+      test('a schema that may not be read: the right that is missing, and not that it was not migrated', async () => {
+        for (const right of ['USAGE ON SCHEMA bet_wallet', 'SELECT ON bet_wallet.options']) {
+          await admin.query(`REVOKE ${right} FROM wallet`)
+          const { code, out } = await run()
+          expect(lineOf(out, 'privileges')).toMatch(
+            /PROBLEM .*may not read .*permission denied for (?:schema bet_wallet|table options)/,
+          )
+          expect(out).toContain('\n             npx bet-wallet grants wallet\n')
+          expect(out).not.toContain('not migrated')
+          expect(code).toBe(1)
+          await admin.query(`GRANT ${right} TO wallet`)
+        }
+        expect((await run()).code).toBe(0)
+      })
+
       test("a trigger of the operator lacks a right: the server's own error, and what cures it", async () => {
         await admin.query(`CREATE TABLE pam.accounts_history (id text, balance numeric);
           CREATE FUNCTION pam.log_balance() RETURNS trigger LANGUAGE plpgsql AS
