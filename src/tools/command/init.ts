@@ -322,7 +322,7 @@ function nextSteps({ paths, run, folder, missing, needsUrl, isCompiled }: Writte
       : []),
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
     [run, "creates the library's tables"],
-    [at('kit.ts'), 'drops and fills the schema bet_wallet_kit: on a copy of your database'],
+    [at('kit.ts'), 'fills the schema bet_wallet_kit, and drops it: on a copy of your database'],
     [
       isCompiled ? 'node dist/server.js' : at('server.ts'),
       `serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1${
