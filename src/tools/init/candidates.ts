@@ -247,7 +247,7 @@ export interface CodeBehind {
 const codeWords = new Set('code iso ccy currency alpha'.split(' '))
 const numberWords = new Set('numeric number num name symbol sign country'.split(' '))
 
-/** The codes behind foreign keys of a currency: `currency_id` of `players`, and `iso_code` of `currencies`. */
+/** The codes behind foreign keys of a currency: `iso_code` of `currencies`, behind `currency_id`. */
 export function codesBehind({ engine, tables }: DatabaseSchema, table: Table): CodeBehind[] {
   return table.foreignKeys.flatMap(({ column: name, to: target }) => {
     const column = table.columns.find(each => each.name === name)

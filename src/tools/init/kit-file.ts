@@ -114,7 +114,12 @@ function minorUnitsLines({ minorUnits }: Mapping): string[] {
 }
 
 /** The currencies of the kit's players. */
-const unitsOfKit = (minorUnits: Readonly<Record<string, number>>) => ({ EUR: 2, JPY: 0, SEK: 2, ...minorUnits })
+const unitsOfKit = (minorUnits: Readonly<Record<string, number>>) => ({
+  EUR: 2,
+  JPY: 0,
+  SEK: 2,
+  ...minorUnits,
+})
 
 function copyLines(mapping: Mapping): string[] {
   const { engine, table } = mapping

@@ -32,7 +32,7 @@ export interface MigrationPlace {
   store: string
 }
 
-/** On MySQL and MariaDB, tools in JavaScript cannot run a file with DELIMITER: TypeORM's calls the migration. */
+/** Tools in JavaScript cannot run a file with DELIMITER: that of TypeORM calls the migration. */
 const toolsOnMysql: readonly MigrationTool[] = ['flyway', 'typeorm', 'none']
 
 export const toolFor = (mapping: Mapping, tool: MigrationTool): MigrationTool =>

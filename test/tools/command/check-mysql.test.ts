@@ -90,6 +90,19 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     await admin.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)")
   })
 
+  test('of two players without funds, only the first is tried, with a credit first', async () => {
+    await admin.query(`UPDATE pam.accounts SET balance = 0; INSERT INTO pam.accounts VALUES ('ben', 'EUR', 0);
+      ALTER TABLE pam.accounts ADD CONSTRAINT never_below CHECK (balance >= 0)`)
+    const writer = await admin.getConnection()
+    await writer.query("BEGIN; SELECT 1 FROM pam.accounts WHERE id = 'ben' FOR UPDATE")
+    const { out } = await run()
+    await writer.query('ROLLBACK')
+    writer.release()
+    expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
+    await admin.query(`ALTER TABLE pam.accounts DROP CONSTRAINT never_below;
+      DELETE FROM pam.accounts WHERE id = 'ben'; UPDATE pam.accounts SET balance = 100`)
+  })
+
   test('rights that are missing, each: the SQL that grants it', async () => {
     const grants = (await runCommand(['grants', 'wallet@127.%', '--database-url', adminUrl])).out
     for (const grant of grants.trim().split('\n')) {

@@ -151,6 +151,19 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await admin.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100) ON CONFLICT DO NOTHING")
       })
 
+      test('of two players without funds, only the one that is not locked is tried, with a credit first', async () => {
+        await admin.query(`UPDATE pam.accounts SET balance = 0; INSERT INTO pam.accounts VALUES ('ben', 'EUR', 0);
+          ALTER TABLE pam.accounts ADD CONSTRAINT never_below CHECK (balance >= 0)`)
+        const writer = await admin.connect()
+        await writer.query("BEGIN; SELECT 1 FROM pam.accounts WHERE id = 'anna' FOR UPDATE")
+        const { out } = await run()
+        await writer.query('ROLLBACK')
+        writer.release()
+        expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
+        await admin.query(`ALTER TABLE pam.accounts DROP CONSTRAINT never_below;
+          DELETE FROM pam.accounts WHERE id = 'ben'; UPDATE pam.accounts SET balance = 100`)
+      })
+
       test('without any right on the library: the table must be named, then every right is printed', async () => {
         await admin.query('REVOKE USAGE ON SCHEMA bet_wallet FROM wallet')
         expect((await run()).out).toContain("name your players' table by")
