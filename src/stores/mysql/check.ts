@@ -91,6 +91,13 @@ function withAdvice(error: unknown, tables: Tables): unknown {
       { cause: error },
     )
   }
+  if (number === 1288)
+    return storeError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table ${tables.players.tableName.join('.')} is a view that cannot be updated (${message}). Without a ` +
+        "subquery it can: take a currency by CASE p.currency_id WHEN 1 THEN 'EUR' … END AS currency",
+      { cause: error },
+    )
   // 1054 unknown column, 1146 unknown table, 1305 unknown procedure, 1318 wrong number of parameters.
   if ([1054, 1146, 1305, 1318].includes(number))
     return storeError('SCHEMA_VERSION', `The procedures do not run in this database (${message})`, {

@@ -87,13 +87,22 @@ export async function migrateMysql(
   options: MysqlTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
+  await hasMigrated(client, options, settings)
+}
+
+/** As {@link migrateMysql}. @returns whether there was anything to do */
+export async function hasMigrated(
+  client: MysqlPool,
+  options: MysqlTables,
+  settings: MigrationSettings,
+): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
   const tables = tablesOf(migrationOptions(check, options))
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
-    await connections.onAny(async database => {
-      await migrate(database, tables, allowOtherOptions)
-      if (withIndexes) await createLookupIndexes(database, tables)
+    return await connections.onAny(async database => {
+      const isMigrated = await migrate(database, tables, allowOtherOptions)
+      return (withIndexes && (await createLookupIndexes(database, tables))) || isMigrated
     })
   } catch (error) {
     throw error instanceof QueryFailed ? error.cause : error
@@ -104,9 +113,10 @@ export async function migrateMysql(
 const migrationMs = 600_000
 const lockWaitMs = 300_000
 
-async function migrate(database: Session, tables: Tables, allowOtherOptions: boolean): Promise<void> {
+/** @returns whether there was anything to do */
+async function migrate(database: Session, tables: Tables, allowOtherOptions: boolean): Promise<boolean> {
   const problem = await migrationProblem(database, tables)
-  if (problem === null) return
+  if (problem === null) return false
   if (problem.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   await alone(database, tables, async () => {
     // Another process may have migrated before this one had the lock.
@@ -118,15 +128,18 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
     for (const statement of procedureStatements(tables)) await database.run(statement)
   })
+  return true
 }
 
-async function createLookupIndexes(database: Session, tables: Tables): Promise<void> {
+/** @returns whether there was anything to do */
+async function createLookupIndexes(database: Session, tables: Tables): Promise<boolean> {
   const missing = async () =>
     missingIndexes(await transactionsTableOf((text, values) => database.rows(text, values), tables))
-  if ((await missing()).length === 0) return
+  if ((await missing()).length === 0) return false
   await alone(database, tables, async () => {
     for (const index of await missing()) await database.run(createIndex(tables, index))
   })
+  return true
 }
 
 /** Migrations of one schema wait for each other. */

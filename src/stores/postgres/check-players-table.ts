@@ -123,13 +123,20 @@ const balanceTypes = {
   'minor-units': ['smallint', 'integer', 'bigint'],
 }
 
+const joinAdvice =
+  'A view that joins tables is not updatable: take the currency by a subquery, CREATE OR REPLACE VIEW … AS ' +
+  'SELECT p.*, (SELECT c.code FROM currencies c WHERE c.id = p.currency_id)::text AS currency FROM players p'
+
 /** A column that holds any balance. */
 const any: BalanceColumn = { scale: null, max: null, isUnsigned: false, length: null }
 
 function checkBalance(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
   const { balanceType, decimalsMin } = players
   const { name, type, precision, scale } = balance
-  if (!balance.updatable) fail(`the column ${name} (players.balance) cannot be updated`)
+  if (!balance.updatable) {
+    const advice = balance.kind === 'v' ? `. ${joinAdvice}` : ''
+    fail(`the column ${name} (players.balance) cannot be updated${advice}`)
+  }
   const types = balanceTypes[balanceType]
   if (!types.includes(type)) {
     const why = /real|double|money/.test(type) ? ', which rounds' : ''

@@ -72,14 +72,24 @@ export async function migratePostgres(
   options: PostgresTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
+  await hasMigrated(client, options, settings)
+}
+
+/** As {@link migratePostgres}. @returns whether there was anything to do */
+export async function hasMigrated(
+  client: PostgresClient,
+  options: PostgresTables,
+  settings: MigrationSettings,
+): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
   const tables = tablesOf(migrationOptions(check, options))
   const ask: Ask = async (text, values) => (await client.query(text, values)).rows
   const problem = await migrationProblem(ask, tables)
   if (problem?.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   if (problem !== null) await migrate(client, tables, allowOtherOptions)
-  if (withIndexes && missingIndexes(await transactionsTableOf(ask, tables)).length > 0)
-    await onOneConnection(client, connection => createLookupIndexes(connection, tables))
+  const lacksIndexes = withIndexes && missingIndexes(await transactionsTableOf(ask, tables)).length > 0
+  if (lacksIndexes) await onOneConnection(client, connection => createLookupIndexes(connection, tables))
+  return problem !== null || lacksIndexes
 }
 
 type Ask = Parameters<typeof migrationProblem>[0]

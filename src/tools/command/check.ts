@@ -18,7 +18,7 @@ import {
 import { checkHelp } from './help.js'
 import { forTerminal, printJson, wordsOf } from './output.js'
 import { playersArguments, tablesGiven } from './players-options.js'
-import { tablesIn } from './registered-tables.js'
+import { RightMissing, tablesIn } from './registered-tables.js'
 
 const checkArguments = {
   ...playersArguments,
@@ -159,6 +159,8 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
   try {
     tables = await tablesIn(database, values)
   } catch (error) {
+    if (error instanceof RightMissing)
+      return [finding('privileges', 'problem', error.message, [error.statement(user)])]
     const isAnswer = error instanceof UsageError || error instanceof StoreError
     return [
       isAnswer

@@ -86,7 +86,7 @@ Instead of a proposal
                             none: a text, or a numeric without a scale, is in whole units
   --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
   --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
-                            (package.json); on MySQL and MariaDB flyway or none
+                            (package.json); on MySQL and MariaDB flyway, typeorm or none
   --folder <path>           where store.ts and the others are written (.)
 
 The exit code is 0, or 2 if nothing was written.`

@@ -17,7 +17,7 @@ import {
 import { type Answers, type Proposal, propose, type Question } from '../init/propose.js'
 import { grantsHead, viewGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
-import { fixedFiles, projectFiles } from '../init/write-project.js'
+import { projectFiles } from '../init/write-project.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
@@ -59,12 +59,6 @@ export async function init(words: string[]): Promise<number> {
   const cwd = process.cwd()
   const project = projectIn(cwd)
   const folder = folderOf(values.folder ?? '.')
-  refuseExisting(
-    existing(
-      cwd,
-      fixedFiles.map(name => join(folder, name)),
-    ),
-  )
   const url = databaseUrlOf(values)
   const schema = await withDatabase(url, readSchema)
   return await withTerminal(async terminal => {
@@ -228,7 +222,7 @@ async function chosen(
   if (tool === null) return null
   if (tool !== toolFor(mapping, tool))
     throw new UsageError(
-      `--migrations must be flyway or none on MySQL and MariaDB: in a migration of ${tool} call migrateMysql`,
+      `--migrations must be flyway, typeorm or none on MySQL and MariaDB: in a migration of ${tool} call migrateMysql`,
     )
   return { framework, tool }
 }
@@ -255,7 +249,9 @@ async function write(
   const { isModule } = project
   const migrations = migrationsFolder(cwd, tool)
   const present = existsSync(join(cwd, migrations)) ? readdirSync(join(cwd, migrations)) : []
-  const place = { folder: migrations, present, now: new Date(), isModule }
+  const toStore = relative(migrations, join(folder, 'store')).replaceAll('\\', '/')
+  const store = toStore.startsWith('.') ? toStore : `./${toStore}`
+  const place = { folder: migrations, present, now: new Date(), isModule, store }
   const appModule = ['src/app.module', 'app.module'].find(path => existsSync(join(cwd, `${path}.ts`)))
   const nest = {
     appModule: appModule === undefined ? null : relative(folder, appModule).replaceAll('\\', '/'),
@@ -326,7 +322,7 @@ function nextSteps({ paths, run, folder, missing, needsUrl, isCompiled }: Writte
       : []),
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
     [run, "creates the library's tables"],
-    [at('kit.ts'), 'drops and fills the schema bet_wallet_kit: on a copy of your database'],
+    [at('kit.ts'), 'fills the schema bet_wallet_kit, and drops it: on a copy of your database'],
     [
       isCompiled ? 'node dist/server.js' : at('server.ts'),
       `serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1${

@@ -1,7 +1,7 @@
 /** `bet-wallet migrate`: creates the library's tables for a players' table, or brings them up to date. */
 import type { ParseArgsConfig } from 'node:util'
-import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/index.js'
-import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/index.js'
+import { hasMigrated as hasMigratedMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
+import { hasMigrated as hasMigratedPostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
@@ -35,9 +35,9 @@ export async function migrate(words: string[]): Promise<number> {
     const tables = await tablesIn(database, values)
     if (values.print) process.stdout.write(migrationSql(database, tables, values))
     else {
-      await apply(database, tables, values)
+      const what = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
       console.log(
-        `Migrated: the schema ${tables.schema ?? 'bet_wallet'}, for ${tables.players?.table ?? "a players' table of its own"}.`,
+        `${what}: the schema ${tables.schema ?? 'bet_wallet'}, for ${tables.players?.table ?? "a players' table of its own"}.`,
       )
     }
     return 0
@@ -46,10 +46,11 @@ export async function migrate(words: string[]): Promise<number> {
 
 const settingsOf = (values: Values) => ({ lookupIndexes: values['lookup-indexes'] ?? false })
 
-async function apply(database: Database, tables: StoreTables, values: Values): Promise<void> {
+async function apply(database: Database, tables: StoreTables, values: Values): Promise<boolean> {
   const settings = { ...settingsOf(values), allowOtherOptions: values['allow-other-options'] ?? false }
-  if (database.engine === 'postgres') await migratePostgres(database.pool, tables, settings)
-  else await migrateMysql(database.pool, tables, settings)
+  return database.engine === 'postgres'
+    ? await hasMigratedPostgres(database.pool, tables, settings)
+    : await hasMigratedMysql(database.pool, tables, settings)
 }
 
 function migrationSql({ engine }: Database, tables: StoreTables, values: Values): string {

@@ -1,5 +1,5 @@
 /** Which columns can be a playerId, a balance or a currency, and why not. */
-import type { Column, Engine, Table } from './schema.js'
+import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 
 export interface Candidate {
   column: Column
@@ -204,6 +204,12 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
   })
 }
 
+const lockedWords = new Set('locked reserved blocked pending held hold frozen escrow'.split(' '))
+
+/** Amounts beside the balance, of its type, that a bet must perhaps not use. */
+export const lockedColumns = (table: Table, balance: Column): Column[] =>
+  table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
+
 // The currency
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))
@@ -227,6 +233,33 @@ export function currencyCandidates(engine: Engine, table: Table): Candidates {
       reason: `${column.declared}${isOther ? '; its name says that it is not the currency of the balance' : ''}`,
       likely: !isOther,
     }
+  })
+}
+
+/** A code in another table, to which a column of the players' table refers. */
+export interface CodeBehind {
+  column: Column
+  to: Table
+  key: Column
+  code: Column
+}
+
+const codeWords = new Set('code iso ccy currency alpha'.split(' '))
+const numberWords = new Set('numeric number num name symbol sign country'.split(' '))
+
+/** The codes behind foreign keys of a currency: `iso_code` of `currencies`, behind `currency_id`. */
+export function codesBehind({ engine, tables }: DatabaseSchema, table: Table): CodeBehind[] {
+  return table.foreignKeys.flatMap(({ column: name, to: target }) => {
+    const column = table.columns.find(each => each.name === name)
+    const to = tables.find(each => each.schema === target.schema && each.name === target.table)
+    const key = to?.columns.find(each => each.name === target.column)
+    const isCurrency = has(name, currencyWords) || has(target.table, currencyWords)
+    if (column === undefined || to === undefined || key === undefined || !isCurrency) return []
+    if (has(name, otherCurrencies) || currencyProblem(engine, column) === null) return []
+    const texts = to.columns.filter(each => currencyProblem(engine, each) === null && each.name !== key.name)
+    const named = texts.filter(each => has(each.name, codeWords) && !has(each.name, numberWords))
+    const codes = named.length > 0 ? named : texts.filter(({ length }) => length === 3)
+    return codes.map(code => ({ column, to, key, code }))
   })
 }
 

@@ -3,7 +3,7 @@ import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
 import { currencyColumn, type Mapping, type MinorUnits } from './mapping.js'
 import { programText } from './program-text.js'
 import type { Column } from './schema.js'
-import { sqlName, tsSql, tsTemplate, tsText } from './source-text.js'
+import { sqlName, sqlText, tsSql, tsTemplate, tsText } from './source-text.js'
 import { unitsText } from './store-file.js'
 
 const schema = 'bet_wallet_kit'
@@ -18,11 +18,15 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
       imports: [
         { names: [`create${engine}Store`, `migrate${engine}`], from: `bet-wallet/${mapping.engine}` },
         { names: ['checkWalletStore'], from: 'bet-wallet/testing' },
+        { whole: onPostgres ? 'pg' : 'mysql', from: onPostgres ? 'pg' : 'mysql2/promise' },
         { names: ['players', 'pool'], from: './store.js' },
       ],
       work: [
         ...minorUnitsLines(mapping),
         `const scratch = { schema: '${schema}', players: { ${scratchPlayers(mapping).join(', ')} } }`,
+        onPostgres
+          ? 'const second = new pg.Pool({ connectionString: process.env.DATABASE_URL })'
+          : "const second = mysql.createPool(process.env.DATABASE_URL ?? '')",
         'const report = await checkWalletStore({',
         '  async open(list) {',
         ...copyLines(mapping).map(line => `    ${line}`),
@@ -31,6 +35,7 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
         `    await migrate${engine}(pool, scratch)`,
         `    return { store: create${engine}Store(pool, scratch) }`,
         '  },',
+        ...hookLines(mapping).map(line => `  ${line}`),
         ...(limits === null
           ? []
           : [`  limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${wordsOf(mapping)}`]),
@@ -38,7 +43,8 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
           ? ["  playerIds: 'plain', // Ann and ann are one player in this collation"]
           : []),
         '}, { runs: 20 })',
-        'await pool.end()',
+        `if (report.passed) await pool.query('DROP SCHEMA ${schema}${onPostgres ? ' CASCADE' : ''}') // or its rows explain the failure`,
+        'await Promise.all([pool.end(), second.end()])',
         'process.exitCode = report.passed ? 0 : 1',
       ],
     },
@@ -102,11 +108,18 @@ function scratchPlayers(mapping: Mapping): string[] {
   ]
 }
 
-/** The currencies of the kit's players. */
 function minorUnitsLines({ minorUnits }: Mapping): string[] {
   if (minorUnits === null || typeof minorUnits === 'number') return []
-  return [`const minorUnits: Record<string, number> = ${unitsText({ EUR: 2, JPY: 0, ...minorUnits })}`]
+  return [`const minorUnits: Record<string, number> = ${unitsText(unitsOfKit(minorUnits))}`]
 }
+
+/** The currencies of the kit's players. */
+const unitsOfKit = (minorUnits: Readonly<Record<string, number>>) => ({
+  EUR: 2,
+  JPY: 0,
+  SEK: 2,
+  ...minorUnits,
+})
 
 function copyLines(mapping: Mapping): string[] {
   const { engine, table } = mapping
@@ -205,6 +218,57 @@ function amountOf({ engine, minorUnits }: Mapping): { amount: string; values: st
   }
   const decimal = onPostgres ? '$3::numeric' : `CAST(? AS decimal(38, ${minorUnits}))`
   return { amount: minorUnits === 0 ? decimal : `${decimal} * 1${'0'.repeat(minorUnits)}`, values: '' }
+}
+
+/** What the kit does beside the store, as far as the columns tell; the other hooks as comments. */
+function hookLines(mapping: Mapping): string[] {
+  const { engine, table, id } = mapping
+  const onPostgres = engine === 'postgres'
+  const copy = `${schema}.${sqlName(engine, table.name)}`
+  const where = `WHERE ${sqlName(engine, id.name)} =`
+  const place = (index: number) => (onPostgres ? `$${index}` : '?')
+  const currency = sqlName(engine, currencyColumn(mapping))
+  const query = (set: string) => tsSql(`UPDATE ${copy} SET ${set} ${where} ${place(2)}`)
+  const select = tsSql(`SELECT ${onPostgres ? '' : '1 '}FROM ${copy} ${where} ${place(1)} FOR UPDATE`)
+  return [
+    `reopen: () => create${onPostgres ? 'Postgres' : 'Mysql'}Store(second, scratch),`,
+    'async depositExternally(_, playerId, amount) {',
+    `  await pool.query(${query(depositOf(mapping))}, [amount, playerId])`,
+    '},',
+    'async changeCurrency(_, playerId, currency) {',
+    `  await pool.query(${query(`${currency} = ${place(1)}`)}, [currency, playerId])`,
+    '},',
+    'async holdPlayer(_, playerId) {',
+    `  const connection = await second.${onPostgres ? 'connect' : 'getConnection'}()`,
+    "  await connection.query('BEGIN')",
+    `  await connection.query(${select}, [playerId])`,
+    "  return { release: async () => { await connection.query('ROLLBACK'); connection.release() } }",
+    '},',
+    'advanceClock: null, // no record expires',
+    'refuseBets: null, // this store has no rule of yours',
+    '// crash, holdCommit: answered commits survive, and none is half done. stopReplication: nor lost at a failover',
+    '// settleExternally, closePlayer: your own settlements and exclusions beside the store',
+  ]
+}
+
+/** The balance with an amount added, in the unit of the column. */
+function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string {
+  const onPostgres = engine === 'postgres'
+  const name = sqlName(engine, balance.name)
+  const decimal = onPostgres ? 'numeric' : 'decimal(38, 18)'
+  const amount = onPostgres ? '$1::numeric' : `CAST(? AS ${decimal})`
+  if (minorUnits === null) {
+    if (balanceTypeOf(engine, balance) !== 'text') return `${name} = ${name} + ${amount}`
+    return onPostgres
+      ? `${name} = (${name}::numeric + ${amount})::text`
+      : `${name} = CAST(${name} AS ${decimal}) + ${amount}`
+  }
+  if (typeof minorUnits === 'number') return `${name} = ${name} + ${amount} * 1${'0'.repeat(minorUnits)}`
+  const factors = Object.entries(unitsOfKit(minorUnits)).map(
+    ([code, digits]) => `WHEN ${sqlText(engine, code)} THEN 1${'0'.repeat(digits)}`,
+  )
+  const currency = sqlName(engine, currencyColumn({ engine, balance, minorUnits, ...mapping }))
+  return `${name} = ${name} + ${amount} * CASE ${currency} ${factors.join(' ')} END`
 }
 
 const digitsOfInteger: Readonly<Record<string, number>> = { int: 9, integer: 9, bigint: 18 }

@@ -1,6 +1,6 @@
 /** The decided mapping of the players' table: as options of the store, and as the view that they need. */
 import type { MysqlPlayersTable } from '../../stores/mysql/index.js'
-import { balanceTypeOf, idTypeOf } from './candidates.js'
+import { balanceTypeOf, type CodeBehind, idTypeOf } from './candidates.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
 
@@ -14,6 +14,8 @@ export interface Mapping {
   balance: Column
   /** `null`: the table has none. */
   currency: Column | null
+  /** Where the currency is, if the table only refers to it. */
+  codeBehind: CodeBehind | null
   /** The currency of all players; with a column: only its rows are players. */
   onlyCurrency: string | null
   /** `null`: the balance has decimals. */
@@ -62,7 +64,8 @@ const currencyName = 'currency'
 const isEnum = ({ engine, currency }: Mapping) => engine === 'postgres' && currency?.type === 'user-defined'
 
 /** Whether the store needs a view: the table lacks a currency as text, or has several rows of a player. */
-export const needsView = (mapping: Mapping): boolean => mapping.onlyCurrency !== null || isEnum(mapping)
+export const needsView = (mapping: Mapping): boolean =>
+  mapping.onlyCurrency !== null || mapping.codeBehind !== null || isEnum(mapping)
 
 /** The column of the currency, as the store reads it. */
 export const currencyColumn = ({ currency }: Mapping): string => currency?.name ?? currencyName
@@ -87,18 +90,30 @@ export function playersOf(mapping: Mapping): MysqlPlayersTable {
 /** The statement that creates the view; `null`: the store reads the table itself. */
 export function viewStatement(mapping: Mapping): string | null {
   if (!needsView(mapping)) return null
-  const { engine, table, id, balance, currency, onlyCurrency } = mapping
+  const { engine, table, id, balance, currency, onlyCurrency, codeBehind } = mapping
   const name = (text: string) => sqlName(engine, text)
-  const asText = (code: string) =>
-    engine === 'postgres' ? `${sqlText(engine, code)}::text` : sqlText(engine, code)
+  const asText = (code: string) => (engine === 'postgres' ? `${code}::text` : code)
   const column = currency === null ? '' : name(currency.name)
-  const shown = currency === null ? asText(onlyCurrency ?? '') : isEnum(mapping) ? `${column}::text` : column
+  const shown = () => {
+    if (codeBehind !== null) return asText(`(${codeOf(engine, codeBehind)})`)
+    if (currency === null) return asText(sqlText(engine, onlyCurrency ?? ''))
+    return isEnum(mapping) ? asText(column) : column
+  }
   const as = name(currencyColumn(mapping))
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
   return (
     `CREATE OR REPLACE VIEW ${name(table.schema)}.${name(viewName)} AS ` +
-    `SELECT ${name(id.name)}, ${shown === as ? as : `${shown} AS ${as}`}, ${name(balance.name)} ` +
-    `FROM ${name(table.schema)}.${name(table.name)}${where}`
+    `SELECT ${name(id.name)}, ${shown() === as ? as : `${shown()} AS ${as}`}, ${name(balance.name)} ` +
+    `FROM ${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
+  )
+}
+
+/** Of one player. A join could not be updated. */
+function codeOf(engine: Engine, { column, to, key, code }: CodeBehind): string {
+  const name = (text: string) => sqlName(engine, text)
+  return (
+    `SELECT c.${name(code.name)} FROM ${name(to.schema)}.${name(to.name)} c ` +
+    `WHERE c.${name(key.name)} = player.${name(column.name)}`
   )
 }

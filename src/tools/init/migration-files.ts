@@ -4,6 +4,7 @@ import { postgresMigrationSql } from '../../stores/postgres/index.js'
 import { type Mapping, playersOf, viewStatement } from './mapping.js'
 import { programText } from './program-text.js'
 import type { MigrationTool } from './project.js'
+import { tsSql, tsText } from './source-text.js'
 
 export interface WrittenFile {
   /** Below the current folder, with `/`. */
@@ -27,11 +28,15 @@ export interface MigrationPlace {
   /** For the names of files. */
   now: Date
   isModule: boolean
+  /** The path from the folder to store.ts, without its extension: `../store`. */
+  store: string
 }
 
-/** On MySQL and MariaDB, tools in JavaScript cannot run a file with DELIMITER. */
+/** Tools in JavaScript cannot run a file with DELIMITER: that of TypeORM calls the migration. */
+const toolsOnMysql: readonly MigrationTool[] = ['flyway', 'typeorm', 'none']
+
 export const toolFor = (mapping: Mapping, tool: MigrationTool): MigrationTool =>
-  mapping.engine === 'mysql' && tool !== 'flyway' ? 'none' : tool
+  mapping.engine === 'mysql' && !toolsOnMysql.includes(tool) ? 'none' : tool
 
 export function migrationOf(mapping: Mapping, tool: MigrationTool, place: MigrationPlace): Migration {
   const { folder, present, now, isModule } = place
@@ -72,7 +77,9 @@ export function migrationOf(mapping: Mapping, tool: MigrationTool, place: Migrat
     case 'typeorm': {
       const path = `${folder}/${now.getTime()}-bet-wallet.ts`
       return migration(
-        [sql(inFolder), { path, text: typeormFile(isModule, now.getTime()) }],
+        mapping.engine === 'mysql'
+          ? [{ path, text: typeormMysqlFile(mapping, place) }]
+          : [sql(inFolder), { path, text: typeormFile(isModule, now.getTime()) }],
         'npx typeorm migration:run -d your-data-source.js',
       )
     }
@@ -166,3 +173,23 @@ const typeormFile = (isModule: boolean, time: number) =>
     `  down = () => ${kept}`,
     '}',
   ])
+
+/** A pool of its own ends with it: that of the store would keep the process running. */
+function typeormMysqlFile(mapping: Mapping, { isModule, now, store }: MigrationPlace): string {
+  const view = viewStatement(mapping)
+  return `${[
+    "import { migrateMysql } from 'bet-wallet/mysql'",
+    isModule ? "import mysql from 'mysql2/promise'" : "import mysql = require('mysql2/promise')",
+    "import type { MigrationInterface, QueryRunner } from 'typeorm'",
+    `import { players } from ${tsText(`${store}.js`)}`,
+    '',
+    `export class BetWallet${now.getTime()} implements MigrationInterface {`,
+    `  async up(${view === null ? '_' : ''}runner: QueryRunner) {`,
+    ...(view === null ? [] : [`    await runner.query(${tsSql(view)})`]),
+    "    const pool = mysql.createPool(process.env.DATABASE_URL ?? '')",
+    '    await migrateMysql(pool, { players }, { lookupIndexes: true }).finally(() => pool.end())',
+    '  }',
+    `  down = () => ${kept}`,
+    '}',
+  ].join('\n')}\n`
+}

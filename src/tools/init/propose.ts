@@ -4,6 +4,8 @@ import {
   balanceProblem,
   balanceTypeOf,
   type Candidates,
+  type CodeBehind,
+  codesBehind,
   currencyCandidates,
   currencyProblem,
   hasSeveralRows,
@@ -13,6 +15,7 @@ import {
   isPlayersName,
   isUniqueAlone,
   isUniqueWith,
+  lockedColumns,
   saysMinorUnits,
 } from './candidates.js'
 import {
@@ -24,6 +27,7 @@ import {
   viewName,
 } from './mapping.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { sqlName } from './source-text.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
 export interface Answers {
@@ -86,7 +90,7 @@ function proposeColumns(
   const balance = chosenBalance(engine, table, answers)
   if ('value' in id && 'value' in balance && id.value === balance.value)
     throw new Impossible(`--balance: ${balance.value.name} is the id already`)
-  const currency = chosenCurrency(engine, table, answers, 'value' in id ? id.value : null)
+  const currency = chosenCurrency(schema, table, answers, 'value' in id ? id.value : null)
   const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
   const questions = [id, currency, balance, units].flatMap(part =>
     part !== null && 'question' in part ? [part.question] : [],
@@ -118,7 +122,11 @@ interface Decided {
   units: { value: MinorUnits | null; reason: string }
 }
 
-function reasonsOf({ table, id, currency, onlyCurrency }: Mapping, reason: string, decided: Decided) {
+function reasonsOf(
+  { table, id, currency, onlyCurrency, codeBehind }: Mapping,
+  reason: string,
+  decided: Decided,
+) {
   return [
     { part: 'players', value: fullName(table), reason },
     { part: 'id', value: id.name, reason: decided.id.reason },
@@ -127,7 +135,7 @@ function reasonsOf({ table, id, currency, onlyCurrency }: Mapping, reason: strin
       : [{ part: 'collation', value: id.collation, reason: `of ${id.name}: ids are also compared exactly` }]),
     {
       part: 'currency',
-      value: onlyCurrency ?? currency?.name ?? '',
+      value: onlyCurrency ?? currency?.name ?? (codeBehind === null ? '' : nameOfCode(codeBehind)),
       reason: decided.currency.reason,
     },
     { part: 'balance', value: decided.balance.value.name, reason: decided.balance.reason },
@@ -277,45 +285,90 @@ interface Currency {
   currency: Column | null
   /** All players have this one; with a column: the rows of it. */
   onlyCurrency: string | null
+  codeBehind: CodeBehind | null
+}
+
+/** How an answer names it. */
+const nameOfCode = ({ column, code }: CodeBehind) => `${column.name}.${code.name}`
+
+/** What to do for a column that refers to a currency. */
+function viewAdvice({ engine, updatesSubqueries }: DatabaseSchema, table: Table, { name }: Column): string {
+  const onPostgres = engine === 'postgres'
+  const code = updatesSubqueries
+    ? `(SELECT c.code FROM currencies c WHERE c.id = p.${name})${onPostgres ? '::text' : ''}`
+    : `CASE p.${name} WHEN 1 THEN 'EUR' … END`
+  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT p.*, ${code} AS currency FROM ${fullName(table)} p`
+  const not = onPostgres ? 'a join' : 'a subquery'
+  const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
+  const owner = onPostgres
+    ? '. The owner of the table sees its foreign keys: init then proposes such a view'
+    : ''
+  return `Create a view with the code as text, and name it by --players: ${view}${why}${owner}`
 }
 
 const codePattern = /^[A-Z][A-Z0-9]{2,15}$/
 
 function chosenCurrency(
-  engine: Engine,
+  schema: DatabaseSchema,
   table: Table,
   { currency: answer }: Answers,
   id: Column | null,
 ): Decision<Currency> {
+  const { engine } = schema
   const { candidates, rejected } = currencyCandidates(engine, table)
-  const [one, ...more] = candidates.filter(each => each.likely)
-  if (answer === undefined) {
-    if (one !== undefined && more.length === 0)
-      return withColumn(table, id, one.column, `${one.reason}, judged by its name`)
-    const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
-    const why = rejected.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
-    const text =
-      candidates.length === 0 && rejected.length > 0
-        ? `Which column is the currency code?${why} Create a view with the code as text, and name it by --players.`
-        : `Which column is the currency, or which code do all players have (EUR)?${why}`
-    return { question: { ...question('currency', text, choices), free: true } }
-  }
+  const referred = codesBehind(schema, table)
+  const behind = schema.updatesSubqueries ? referred : []
+  const [one] = candidates.filter(each => each.likely)
+  if (answer === undefined) return undecidedCurrency(schema, table, id, behind)
+  const code = behind.find(each => nameOfCode(each) === answer)
+  if (code !== undefined) return withCode(code)
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
     const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
-    const unread = rejected.map(({ column: { name }, reason }) => `${name} (${reason})`)
+    const unread = [...new Set([...rejected, ...referred].map(each => each.column))]
+    const [first] = unread
     // Players of another currency would be debited as if their balances were in this one.
-    if (column === null && unread.length > 0)
+    if (column === null && first !== undefined)
       throw new Impossible(
-        `--currency ${answer}: ${fullName(table)} has a currency that init cannot read: ${listed(unread)}. Create a view with the code as text, and name it by --players`,
+        `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listedColumns(unread)}. ${viewAdvice(schema, table, first)}`,
       )
     const reason =
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
-    return { value: { currency: column, onlyCurrency: answer }, reason }
+    return { value: { currency: column, onlyCurrency: answer, codeBehind: null }, reason }
   }
   const column = named(table, 'currency', answer)
   const problem = currencyProblem(engine, column)
   if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
   return withColumn(table, id, column, `as stated; ${column.declared}`)
+}
+
+const listedColumns = (columns: readonly Column[]) =>
+  listed(columns.map(({ name, declared }) => `${name} (${declared})`))
+
+/** The only likely column or code, or a question. */
+function undecidedCurrency(
+  schema: DatabaseSchema,
+  table: Table,
+  id: Column | null,
+  behind: readonly CodeBehind[],
+): Decision<Currency> {
+  const { candidates, rejected } = currencyCandidates(schema.engine, table)
+  const [one, ...more] = [...candidates.filter(each => each.likely), ...behind]
+  if (one !== undefined && more.length === 0)
+    return 'code' in one
+      ? withCode(one)
+      : withColumn(table, id, one.column, `${one.reason}, judged by its name`)
+  const choices = [
+    ...candidates.map(({ column, reason }) => ({ value: column.name, reason })),
+    ...behind.map(each => ({ value: nameOfCode(each), reason: reasonOfCode(each) })),
+  ]
+  const unusable = rejected.filter(({ column }) => behind.every(each => each.column !== column))
+  const why = unusable.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
+  const [first] = unusable
+  const text =
+    choices.length === 0 && first !== undefined
+      ? `Which column is the currency code?${why} ${viewAdvice(schema, table, first.column)}.`
+      : `Which column is the currency, or which code do all players have (EUR)?${why}`
+  return { question: { ...question('currency', text, choices), free: true } }
 }
 
 /** Whether a player has a row for each value of the column. */
@@ -327,8 +380,16 @@ function withColumn(table: Table, id: Column | null, column: Column, reason: str
     const text = `A player has a row per currency (${id?.name}, ${column.name}): the rows of which currency, EUR say?`
     return { question: { ...question('currency', text, []), free: true } }
   }
-  return { value: { currency: column, onlyCurrency: null }, reason }
+  return { value: { currency: column, onlyCurrency: null, codeBehind: null }, reason }
 }
+
+const reasonOfCode = ({ column, to, code }: CodeBehind) =>
+  `${code.declared} of ${fullName(to)}, behind the foreign key ${column.name}`
+
+const withCode = (code: CodeBehind): Decision<Currency> => ({
+  value: { currency: null, onlyCurrency: null, codeBehind: code },
+  reason: reasonOfCode(code),
+})
 
 // The unit
 
@@ -369,9 +430,12 @@ function chosenUnits(
 
 // Notes
 
-function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string[] {
-  const status = table.columns.filter(({ name }) =>
-    /status|state|blocked|closed|active|suspended|excluded/i.test(name),
+function notesOf(mapping: Mapping): string[] {
+  const { engine, table, id, balance, currency, onlyCurrency } = mapping
+  const locked = lockedColumns(table, balance)
+  const status = table.columns.filter(
+    column =>
+      /status|state|blocked|closed|active|suspended|excluded/i.test(column.name) && !locked.includes(column),
   )
   const isSeenUnique =
     table.isView || isUniqueAlone(table, id) || (onlyCurrency !== null && isUniqueWith(table, id, currency))
@@ -381,6 +445,7 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
       : [
           `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players in withinTransaction (docs/your-own-code.md).`,
         ]),
+    ...locked.map(column => lockedNote(mapping, column)),
     ...(isSeenUnique
       ? []
       : [`No unique constraint on ${id.name} is visible: store.ready() reports whether there is an index.`]),
@@ -388,6 +453,21 @@ function notesOf({ engine, table, id, currency, onlyCurrency }: Mapping): string
       ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
       : []),
   ]
+}
+
+function lockedNote({ engine, table, balance }: Mapping, { name }: Column): string {
+  const names = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_$]+/gu) ?? []
+  const rule = table.checks.find(clause => [name, balance.name].every(each => names(clause).includes(each)))
+  const refused =
+    'A stake that fails it is refused with INSUFFICIENT_FUNDS (docs/postgres.md#minimum-balance).'
+  if (rule !== undefined)
+    return `${name} is not read, but a CHECK compares it with ${balance.name}: ${rule}. ${refused}`
+  const quoted = (text: string) => sqlName(engine, text)
+  const check = `CHECK (${quoted(balance.name)} >= ${quoted(name)})`
+  const where = table.isView
+    ? `on the table below the view, of its columns: ${check}`
+    : `ALTER TABLE ${quoted(table.schema)}.${quoted(table.name)} ADD ${check}`
+  return `${name} is not read: if ${balance.name} includes it, a stake may use it. What keeps it: ${where}. ${refused}`
 }
 
 const question = (

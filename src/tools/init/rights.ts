@@ -8,21 +8,21 @@ export const grantsHead = [
 
 /** On MySQL and MariaDB `ready()` also reads what is below a view. */
 export function viewGrants(mapping: Mapping, role: string): string[] {
-  const { engine, table, id, below } = mapping
+  const { engine, table, id, below, codeBehind } = mapping
   if (engine === 'postgres' || !(needsView(mapping) || table.isView)) return []
   const name = (text: string) => sqlName(engine, text)
-  const grant = (privilege: string, relation: string) =>
-    `GRANT ${privilege} ON ${name(table.schema)}.${name(relation)} TO ${name(role)};`
+  const grant = (privilege: string, relation: string, schema = table.schema) =>
+    `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
   const view = playersOf(mapping).table.slice(table.schema.length + 1)
   const own = needsView(mapping) && !table.isView ? [grant(`SELECT (${name(id.name)})`, table.name)] : []
   const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
   return [
     ...views.map(each => grant('SELECT, SHOW VIEW', each)),
     ...own,
-    ...below.map(({ schema, name: relation, isView, columns }) => {
-      const privilege = isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`
-      return `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
-    }),
+    ...[...below, ...(codeBehind === null ? [] : [codeBehind.to])].map(
+      ({ schema, name: relation, isView, columns }) =>
+        grant(isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`, relation, schema),
+    ),
     ...(table.isView && below.length === 0
       ? ['-- And SELECT on a column of each table that the view reads: this user may not see them.']
       : []),

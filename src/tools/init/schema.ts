@@ -38,12 +38,21 @@ export interface Table {
   primaryKey: readonly string[]
   /** The texts of its CHECKs that the user may see. */
   checks: readonly string[]
+  /** Those of one column that the user may see: PostgreSQL shows them to the owner only. */
+  foreignKeys: readonly ForeignKey[]
   /** Of a view on MySQL and MariaDB: what it reads, as far as the user may see it. */
   sources: readonly (readonly [schema: string, table: string])[]
 }
 
+export interface ForeignKey {
+  column: string
+  to: { schema: string; table: string; column: string }
+}
+
 export interface DatabaseSchema {
   engine: Engine
+  /** Whether a view with a subquery can be updated. Not on MySQL, whatever its catalog says. */
+  updatesSubqueries: boolean
   tables: readonly Table[]
   /** Of MySQL and MariaDB: the collation that compares ids exactly. */
   exactCollation: string | null
@@ -73,10 +82,13 @@ export async function readSchema(database: CatalogDatabase): Promise<DatabaseSch
   const keys = await rows(queries.keys, ['schema', 'table', 'key', 'column'])
   const checks = await rows(queries.checks, ['schema', 'table', 'clause'])
   const views = engine === 'mysql' ? await rows(queries.views, ['schema', 'table', 'definition']) : []
+  const references = await rows(queries.references, referenceNames)
   const collations = engine === 'mysql' ? await rows(queries.collations, ['name']) : []
+  const [server] = engine === 'mysql' ? await rows('SELECT VERSION()', ['version']) : []
   return {
     engine,
-    tables: tablesOf(engine, columns, keys, checks, views),
+    updatesSubqueries: engine === 'postgres' || /mariadb/i.test(String(server?.version)),
+    tables: tablesOf(engine, { columns, keys, checks, views, references }),
     exactCollation: collations.length === 0 ? null : String(collations[0]?.name),
   }
 }
@@ -86,6 +98,8 @@ const columnNames = [
   ...['nullable', 'default', 'extra', 'collation', 'domain'],
 ]
 
+const referenceNames = ['schema', 'table', 'key', 'column', 'toSchema', 'toTable', 'toColumn']
+
 /** Schemas of the servers, and the library's own. */
 const systemSchemas =
   "'information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys', 'bet_wallet', 'bet_wallet_kit'"
@@ -93,7 +107,7 @@ const systemSchemas =
 const ofMysqlSchema = (schema: string) =>
   `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
 
-type Queries = Record<'columns' | 'keys' | 'checks' | 'views' | 'collations', string>
+type Queries = Record<'columns' | 'keys' | 'checks' | 'views' | 'references' | 'collations', string>
 
 const queriesOf: Record<Engine, Queries> = {
   postgres: {
@@ -121,6 +135,16 @@ const queriesOf: Record<Engine, Queries> = {
         ON c.constraint_schema = t.constraint_schema AND c.constraint_name = t.constraint_name
       WHERE t.constraint_type = 'CHECK' AND c.check_clause NOT LIKE '% IS NOT NULL'`, // NOT NULL is none
     views: '',
+    // The name of a constraint is unique in its table only: of two that share it, both targets are found.
+    references: `SELECT DISTINCT t.table_schema AS schema, t.table_name AS table, t.constraint_name AS key,
+        k.column_name AS column, u.table_schema AS "toSchema", u.table_name AS "toTable", u.column_name AS "toColumn"
+      FROM information_schema.table_constraints t
+      JOIN information_schema.key_column_usage k
+        ON k.constraint_schema = t.constraint_schema AND k.constraint_name = t.constraint_name
+          AND k.table_schema = t.table_schema AND k.table_name = t.table_name
+      JOIN information_schema.constraint_column_usage u
+        ON u.constraint_schema = t.constraint_schema AND u.constraint_name = t.constraint_name
+      WHERE t.constraint_type = 'FOREIGN KEY'`,
     collations: '',
   },
   mysql: {
@@ -140,17 +164,26 @@ const queriesOf: Record<Engine, Queries> = {
       WHERE ${ofMysqlSchema('t.TABLE_SCHEMA')} AND t.CONSTRAINT_TYPE = 'CHECK'`,
     views: `SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS
       WHERE ${ofMysqlSchema('TABLE_SCHEMA')}`,
+    references: `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA,
+        REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
+      FROM information_schema.KEY_COLUMN_USAGE
+      WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ${ofMysqlSchema('TABLE_SCHEMA')}`,
     collations: `SELECT COLLATION_NAME FROM information_schema.COLLATIONS
       WHERE COLLATION_NAME IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')`,
   },
 }
 
-function tablesOf(engine: Engine, columns: Row[], keys: Row[], checks: Row[], views: Row[]): Table[] {
+function tablesOf(
+  engine: Engine,
+  found: Record<'columns' | 'keys' | 'checks' | 'views' | 'references', Row[]>,
+): Table[] {
+  const { columns, keys, checks, views, references } = found
   const nameOf = ({ schema, table }: Row) => JSON.stringify([schema, table])
   const columnsByTable = grouped(columns, nameOf)
   const keysByTable = grouped(keys, nameOf)
   const checksByTable = grouped(checks, nameOf)
   const viewsByTable = grouped(views, nameOf)
+  const referencesByTable = grouped(references, nameOf)
   return [...columnsByTable].map(([name, rows]) => {
     const columnsOf = (each: readonly Row[]) => each.map(({ column }) => String(column))
     const ownKeys = grouped(keysByTable.get(name) ?? [], ({ key }) => String(key))
@@ -163,6 +196,9 @@ function tablesOf(engine: Engine, columns: Row[], keys: Row[], checks: Row[], vi
       uniqueKeys: [...ownKeys.values()].map(columnsOf),
       primaryKey: engine === 'mysql' ? columnsOf(ownKeys.get('PRIMARY') ?? []) : [],
       checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
+      foreignKeys: [...grouped(referencesByTable.get(name) ?? [], ({ key }) => String(key)).values()].flatMap(
+        foreignKeyOf,
+      ),
       sources: (viewsByTable.get(name) ?? []).flatMap(({ definition }) =>
         sourcesIn(String(definition ?? '')),
       ),
@@ -174,6 +210,14 @@ function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string,
   const groups = new Map<string, Row[]>()
   for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
   return groups
+}
+
+/** None for a key of several columns. */
+function foreignKeyOf([row, ...more]: readonly Row[]): ForeignKey[] {
+  if (row === undefined || more.length > 0) return []
+  const { column, toSchema, toTable, toColumn } = row
+  const to = { schema: String(toSchema), table: String(toTable), column: String(toColumn) }
+  return [{ column: String(column), to }]
 }
 
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value))

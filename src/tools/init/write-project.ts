@@ -18,7 +18,7 @@ export interface Choices {
 }
 
 /** The names of the files that every project gets, below its folder. */
-export const fixedFiles = ['store.ts', 'server.ts', 'kit.ts', 'grants.sql']
+const fixedFiles = ['store.ts', 'server.ts', 'kit.ts', 'grants.sql']
 
 /** @returns the files, and how the migration is run */
 export function projectFiles(mapping: Mapping, choices: Choices): { files: WrittenFile[]; run: string } {

@@ -251,6 +251,26 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       await fails(options, 'INVALID_PLAYERS_TABLE', /pam.constant reads no table/)
     })
 
+    test.each<[string, string, boolean]>([
+      ['by_subquery', '(SELECT c.code FROM pam.codes c WHERE c.id = a.code)', !isMysql],
+      ['by_case', "CASE a.code WHEN 1 THEN 'EUR' END", true],
+    ])('with the currency %s', async (name, currency, isUpdatable) => {
+      await admin.query(`CREATE TABLE IF NOT EXISTS pam.codes (id int PRIMARY KEY, code char(3));
+        CREATE TABLE IF NOT EXISTS pam.coded (id varchar(64) COLLATE utf8mb4_general_ci PRIMARY KEY, code int, balance decimal(20,2));
+        REPLACE INTO pam.coded VALUES ('anna', 1, 100); REPLACE INTO pam.codes VALUES (1, 'EUR');
+        CREATE OR REPLACE VIEW pam.${name} AS SELECT a.id, a.balance, ${currency} AS currency FROM pam.coded a`)
+      await migrateMysql(admin, of(name))
+      // As the message says.
+      if (!isUpdatable)
+        return await fails(of(name), 'INVALID_PLAYERS_TABLE', /cannot be updated .*Without a subquery .*CASE/)
+      const store = createMysqlStore(admin, of(name))
+      await store.ready()
+      expect(await store.commit(placeBet(1, 'anna', '30'))).toMatchObject({
+        status: 'committed',
+        balance: '70',
+      })
+    })
+
     test('of InnoDB: the rights that it needs are named', async () => {
       const options = of('right_two')
       await migrateMysql(admin, options)

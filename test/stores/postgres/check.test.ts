@@ -190,7 +190,11 @@ describe("with an unsupported players' table", () => {
         currency text, code integer,
         balance numeric, float double precision, cash money, coarse numeric(12,1), tenths odd.money, whole bigint,
         made numeric GENERATED ALWAYS AS (balance * 2) STORED
-      )`)
+      );
+      CREATE TABLE odd.currencies (id integer PRIMARY KEY, code char(3));
+      CREATE VIEW odd.joined AS SELECT a.id, c.code AS currency, a.balance FROM odd.accounts a JOIN odd.currencies c ON c.id = a.code;
+      CREATE VIEW odd.looked_up AS SELECT a.id, a.balance,
+        (SELECT c.code FROM odd.currencies c WHERE c.id = a.code)::text AS currency FROM odd.accounts a`)
   })
 
   const odd: PlayersTable = { ...accounts, table: 'odd.accounts' }
@@ -247,7 +251,12 @@ describe("with an unsupported players' table", () => {
     [
       'a generated column',
       { ...odd, balance: 'made' },
-      /the column made \(players\.balance\) cannot be updated/,
+      /the column made \(players\.balance\) cannot be updated\. See/,
+    ],
+    [
+      'a view with a join',
+      { ...odd, table: 'odd.joined' },
+      /balance \(players\.balance\) cannot be updated\. A view that joins .* by a subquery, .*\(SELECT c\.code .*::text AS currency/,
     ],
   ])('%s: INVALID_PLAYERS_TABLE, naming the column', async (name, players, problem) => {
     const schema = `odd_${name.replaceAll(/\W/g, '_')}`
@@ -256,6 +265,12 @@ describe("with an unsupported players' table", () => {
     const error = await startError({ schema, players })
     expect(error).toMatchObject({ code: 'INVALID_PLAYERS_TABLE' })
     expect(error?.message).toMatch(problem)
+  })
+
+  test('a view that takes the currency by a subquery is accepted, as the message for a join says', async () => {
+    const options = { schema: 'odd_subquery', players: { ...odd, table: 'odd.looked_up' } }
+    await migratePostgres(pool, options)
+    expect(await startError(options)).toBeNull()
   })
 
   test('a column of one decimal is accepted with decimalsMin 1', async () => {

@@ -94,6 +94,21 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect((await run()).code).toBe(0)
       })
 
+      test('a schema that may not be read: the right that is missing, and not that it was not migrated', async () => {
+        for (const right of ['USAGE ON SCHEMA bet_wallet', 'SELECT ON bet_wallet.options']) {
+          await admin.query(`REVOKE ${right} FROM wallet`)
+          const { code, out } = await run()
+          expect(lineOf(out, 'privileges')).toMatch(
+            /PROBLEM .*may not read .*permission denied for (?:schema bet_wallet|table options)/,
+          )
+          expect(out).toContain('\n             npx bet-wallet grants wallet\n')
+          expect(out).not.toContain('not migrated')
+          expect(code).toBe(1)
+          await admin.query(`GRANT ${right} TO wallet`)
+        }
+        expect((await run()).code).toBe(0)
+      })
+
       test("a trigger of the operator lacks a right: the server's own error, and what cures it", async () => {
         await admin.query(`CREATE TABLE pam.accounts_history (id text, balance numeric);
           CREATE FUNCTION pam.log_balance() RETURNS trigger LANGUAGE plpgsql AS
@@ -134,6 +149,19 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await writer.query('ROLLBACK')
         writer.release()
         await admin.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100) ON CONFLICT DO NOTHING")
+      })
+
+      test('of two players without funds, only the one that is not locked is tried, with a credit first', async () => {
+        await admin.query(`UPDATE pam.accounts SET balance = 0; INSERT INTO pam.accounts VALUES ('ben', 'EUR', 0);
+          ALTER TABLE pam.accounts ADD CONSTRAINT never_below CHECK (balance >= 0)`)
+        const writer = await admin.connect()
+        await writer.query("BEGIN; SELECT 1 FROM pam.accounts WHERE id = 'anna' FOR UPDATE")
+        const { out } = await run()
+        await writer.query('ROLLBACK')
+        writer.release()
+        expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
+        await admin.query(`ALTER TABLE pam.accounts DROP CONSTRAINT never_below;
+          DELETE FROM pam.accounts WHERE id = 'ben'; UPDATE pam.accounts SET balance = 100`)
       })
 
       test('without any right on the library: the table must be named, then every right is printed', async () => {

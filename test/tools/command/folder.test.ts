@@ -50,6 +50,7 @@ const lookups = [
   ['bet bet-1', 'Taken once, for 30.00 EUR; not settled.'],
   ['transaction place-1', 'place-1'],
   ['player anna', 'anna'],
+  ['owed', 'Nothing is owed to the platform.'],
 ] as const
 
 describe('while the wallet runs', () => {

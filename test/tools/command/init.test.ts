@@ -120,6 +120,17 @@ describe('on PostgreSQL', () => {
     expect(out).not.toContain('npx tsx server.ts')
   })
 
+  test('given a file that exists, then the proposal is shown, the file is named, and none is written', async () => {
+    const folder = project()
+    writeFileSync(join(folder, 'kit.ts'), 'mine')
+    const { code, out, error } = await run(folder, ['--id', 'account_no', '--minor-units', '2'], url)
+    expect(code).toBe(2)
+    expect(out).toMatch(/^players {4}pam\.accounts [\s\S]*\nunit {7}minor units, 2 decimals /)
+    expect(error).toMatch(/^kit\.ts exists, and nothing is overwritten: no file was written\./)
+    expect(filesOf(folder)).toEqual(['kit.ts', 'package.json'])
+    expect(readFileSync(join(folder, 'kit.ts'), 'utf8')).toBe('mine')
+  })
+
   test('given options that cannot be, then the problem', async () => {
     const { code, error } = await run(project(), ['--players', 'pam.players'], url)
     expect([code, error]).toEqual([
@@ -127,16 +138,6 @@ describe('on PostgreSQL', () => {
       expect.stringMatching(/^--players: there is no table pam\.players.*pam\.accounts/),
     ])
   })
-})
-
-test('given a file that exists, then it is named, none is written, and the database is not asked', async () => {
-  const folder = project()
-  writeFileSync(join(folder, 'kit.ts'), 'mine')
-  const { code, error } = await run(folder, [])
-  expect(code).toBe(2)
-  expect(error).toMatch(/^kit\.ts exists, and nothing is overwritten: no file was written\./)
-  expect(filesOf(folder)).toEqual(['kit.ts', 'package.json'])
-  expect(readFileSync(join(folder, 'kit.ts'), 'utf8')).toBe('mine')
 })
 
 test.each<[string, object | null, readonly string[], RegExp]>([

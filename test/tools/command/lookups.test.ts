@@ -291,6 +291,54 @@ describe('a config file', () => {
     expect((await run(['bet', 'b-2', '--config', config])).code).toBe(1)
   })
 
+  describe('and what is owed', () => {
+    const owed = (betId: string, playerId: string, at: string) => ({
+      bet: {
+        betId,
+        playerId,
+        currency: 'EUR',
+        credits: { BET_PAID: { live: null, reversed: '0', owed: '20' } },
+      },
+      refused: [{ recordedAt: at, transactionId: `u-${betId}` }],
+    })
+    const all = [
+      owed('b-1', 'anna', '2026-11-01T10:00:00.000Z'),
+      owed('b-2', 'ben', '2026-11-02T10:00:00.000Z'),
+    ]
+    const owedWith = (words: readonly string[]) =>
+      run([
+        'owed',
+        '--config',
+        file(
+          'owed.mjs',
+          `export const lookups = { ...${lookups.trim()}, owed: async () => ${JSON.stringify(all)} }`,
+        ),
+        ...words,
+      ])
+
+    it('is in words, or with --json as data', async () => {
+      const { code, out, error } = await owedWith([])
+      expect([code, error]).toEqual([0, ''])
+      expect(out).toMatch(/^Owed: .*40\.00 EUR, of 2 bets\n[\s\S]*2026-11-01 10:00:00\.000 .*b-1/)
+      const json = await owedWith(['--json'])
+      expect(json.code).toBe(0)
+      expect(JSON.parse(json.out)).toMatchObject({
+        totals: [{ currency: 'EUR', owed: '40', bets: 2 }],
+        bets: [{ betId: 'b-1', owed: '20', transactionIds: ['u-b-1'] }, { betId: 'b-2' }],
+      })
+    })
+
+    it.each([
+      [['--player', 'ben'], ['b-2']],
+      [['--from', '2026-11-02'], ['b-2']],
+      [['--to', '2026-11-02'], ['b-1']],
+      [['--player', 'ben', '--to', '2026-11-02'], []],
+    ])('only that of %j: %j', async (words, betIds) => {
+      const { out } = await owedWith([...words, '--json'])
+      expect(JSON.parse(out).bets.map((bet: { betId: string }) => bet.betId)).toEqual(betIds)
+    })
+  })
+
   it.each([
     ['missing', () => join(folder, 'missing.mjs'), /missing\.mjs cannot be loaded/],
     [
@@ -317,8 +365,12 @@ it.each([
   [['bet', 'b-1', '--config', 'a.mjs', '--schema', 'x'], /--config excludes/],
   [
     ['player', 'anna', '--from', 'yesterday'],
-    /--from must be a time, .*\n\nSee bet-wallet player --help\.\n$/,
+    /--from must be a time, .*\\n\\nSee bet-wallet player --help\\.\\n$/,
   ],
+  [['owed', 'b-1'], /owed has no arguments: b-1/],
+  [['owed', '--from', 'yesterday'], /--from must be a time, /],
+  [['owed', '--to', 'tomorrow'], /--to must be a time, /],
+  [['owed', '--folder', 'x', '--config', 'a.mjs'], /--folder excludes/],
   [
     ['transaction', '--amount', '12,50', '--around', '2026-11-22T18:30Z'],
     /--amount must be a decimal of at least 0/,
@@ -362,7 +414,7 @@ it.each([
   expect(error).not.toMatch(/secret|\n {4}at /)
 })
 
-it.each(['bet', 'transaction', 'player'])('prints help for %s', async word => {
+it.each(['bet', 'transaction', 'player', 'owed'])('prints help for %s', async word => {
   const { code, out } = await run([word, '--help'])
   expect(code).toBe(0)
   expect(out).toMatch(/--database-url/)

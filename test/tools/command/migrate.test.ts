@@ -118,6 +118,9 @@ describe.each([
       expect(await run(['--lookup-indexes'])).toEqual(first)
       expect((await wallet.count()).indexes).toBe(indexes + 3)
       await wallet.ready()
+      // Also as a user without the rights: nothing is changed, and it does not say so.
+      for (const words of [[], ['--lookup-indexes']])
+        expect((await run(words)).out).toBe(first.out.replace('Migrated', 'Nothing to do'))
     })
 
     test('other options: refused, unless on purpose', async () => {

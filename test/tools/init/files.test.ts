@@ -45,7 +45,10 @@ function written(given: Given = {}): { texts: Record<string, string>; run: strin
   const { engine = 'postgres', framework = 'express', tool = 'none', folder = '.', isModule = true } = given
   const { appModule = null, onFastify = false, present = [] } = given
   const mapping = given.mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
-  const place = { folder: 'migrations', present, now: new Date('2026-11-23T20:00:00Z'), isModule }
+  const place = {
+    ...{ folder: 'migrations', present, now: new Date('2026-11-23T20:00:00Z'), isModule },
+    store: `../${folder === '.' ? '' : `${folder}/`}store`,
+  }
   const { files, run } = projectFiles(mapping, {
     ...{ framework, tool, folder, place, nest: { appModule, onFastify }, grants: 'GRANT' },
   })
@@ -136,6 +139,36 @@ describe('given a migration tool', () => {
     expect(
       written({ engine: 'mysql', tool: 'flyway' }).texts['migrations/V20261123200000__bet_wallet.sql'],
     ).toContain('DELIMITER')
+  })
+
+  test('TypeORM on MySQL, then its file calls the migration, after the view', () => {
+    const texts = (mapping: Mapping, isModule: boolean) =>
+      written({ engine: 'mysql', tool: 'typeorm', folder: 'src/wallet', mapping, isModule }).texts
+    const plain = texts(mappingOf('mysql', accounts('mysql'), { 'minor-units': '2' }), true)
+    expect(Object.keys(plain).filter(path => !path.startsWith('src/'))).toEqual([
+      'migrations/1795464000000-bet-wallet.ts',
+    ])
+    expect(plain['src/wallet/store.ts']).not.toContain('migrate')
+    expect(
+      plain['migrations/1795464000000-bet-wallet.ts'],
+    ).toBe(`import { migrateMysql } from 'bet-wallet/mysql'
+import mysql from 'mysql2/promise'
+import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { players } from '../src/wallet/store.js'
+
+export class BetWallet1795464000000 implements MigrationInterface {
+  async up(_runner: QueryRunner) {
+    const pool = mysql.createPool(process.env.DATABASE_URL ?? '')
+    await migrateMysql(pool, { players }, { lookupIndexes: true }).finally(() => pool.end())
+  }
+  down = () => Promise.reject(new Error('The records of the wallet are kept'))
+}
+`)
+    const users = table('mysql', 'pam.users', ['id bigint', 'balance decimal(18,2)'], ['id'])
+    const viewed = texts(mappingOf('mysql', users, { currency: 'EUR' }), false)
+    expect(viewed['migrations/1795464000000-bet-wallet.ts']).toMatch(
+      /require\('mysql2\/promise'\)[\s\S]*runner\.query\("CREATE OR REPLACE VIEW .*'EUR'.*\n.*pool = /,
+    )
   })
 
   test('and a view, then the SQL creates it first', () => {

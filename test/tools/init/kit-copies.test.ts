@@ -14,8 +14,12 @@ const players = [
   { playerId: 'Ben-2', currency: 'JPY', balance: '10' },
 ]
 
-/** Runs the part of kit.ts that makes the copy. */
-async function copy(pam: Pam, database: CatalogDatabase, pool: object): Promise<string> {
+/**
+ * Runs the part of kit.ts that makes the copy, and its hooks: Anna has 12.50, in JPY now.
+ *
+ * @returns the table, its column of the balance, and what is 12.50 in it
+ */
+async function copy(pam: Pam, database: CatalogDatabase, pool: object) {
   const schema = await readSchema(database)
   const answers = Object.fromEntries(
     pam.options.flatMap((option, index) =>
@@ -31,7 +35,13 @@ async function copy(pam: Pam, database: CatalogDatabase, pool: object): Promise<
     pool,
     players,
   )
-  return proposal.mapping.table.name
+  const [, hooks = ''] = /reopen: .*\n([\s\S]*)advanceClock/.exec(text) ?? []
+  const harness = new Function('pool', 'second', `return {${hooks}}`)(pool, pool)
+  await harness.depositExternally(null, 'Anna-1', '2.50')
+  await harness.changeCurrency(null, 'Anna-1', 'JPY')
+  await (await harness.holdPlayer(null, 'Anna-1')).release()
+  const { table, balance, minorUnits } = proposal.mapping
+  return { table: table.name, balance: balance.name, amount: minorUnits === null ? 12.5 : 1250 }
 }
 
 describe('on PostgreSQL', () => {
@@ -49,7 +59,12 @@ describe('on PostgreSQL', () => {
       // The CHECKs of this one concern the kit's ids.
       if (user === 'a reader' && pam.name.startsWith('reserved words'))
         return await expect(run).rejects.toThrow(/violates check constraint/)
-      expect((await pool.query(`SELECT * FROM bet_wallet_kit."${await run}"`)).rows).toHaveLength(2)
+      if (user === 'a reader' && pam.name.includes('foreign key'))
+        return await expect(run).rejects.toThrow(/currency_ref is not usable.*The owner of the table sees/)
+      const { table, balance, amount } = await run
+      const { rows } = await pool.query(`SELECT * FROM bet_wallet_kit."${table}"`)
+      expect(rows).toHaveLength(2)
+      expect(rows.map(row => Number(row[balance]))).toContain(amount)
     })
   })
 
@@ -87,9 +102,12 @@ describe.skipIf(noServer !== null)(
       )
       const ask = async (sql: string) =>
         (await pool.query({ sql, rowsAsArray: true }))[0] as unknown as (string | null)[][]
-      const table = await copy(pam, { engine: 'mysql', ask }, pool)
-      const [rows] = await pool.query(`SELECT * FROM bet_wallet_kit.\`${table}\``)
+      const { table, balance, amount } = await copy(pam, { engine: 'mysql', ask }, pool)
+      const [rows] = (await pool.query(`SELECT * FROM bet_wallet_kit.\`${table}\``)) as unknown as [
+        Record<string, unknown>[],
+      ]
       expect(rows).toHaveLength(2)
+      expect(rows.map(row => Number(row[balance]))).toContain(amount)
     })
   },
 )

@@ -1,4 +1,6 @@
-/** Eleven players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
+/** Twelve players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
+
+import { isMysql } from '../../mysql/engine.js'
 
 export interface Pam {
   name: string
@@ -18,6 +20,13 @@ export interface Pam {
 }
 
 const uuids = ['018f6b1e-0000-7000-8000-000000000001', '018f6b1e-0000-7000-8000-000000000002'] as const
+
+/** A view that can be updated everywhere, where one with a subquery cannot. */
+const viewOnMysql = isMysql
+  ? [
+      "CREATE VIEW pam.player_accounts AS SELECT account_no, CASE currency_ref WHEN 1 THEN 'EUR' END AS currency, balance FROM pam.accounts",
+    ]
+  : []
 
 export type Kind = 'postgres' | 'mysql'
 
@@ -148,6 +157,22 @@ export function pamsOn(engine: Kind): Pam[] {
       rows: `INSERT INTO pam.${quoted('user')} VALUES ('p-01', 'EUR', 100, 1, 0), ('p-02', 'EUR', 100, 2, 0)`,
       dependencies: ['express'],
       isCommonJs: true,
+    },
+    {
+      name: 'a currency behind a foreign key',
+      ddl: [
+        `CREATE TABLE pam.currencies (id int PRIMARY KEY, iso_code char(3) NOT NULL, title varchar(40) NOT NULL)`,
+        `CREATE TABLE pam.accounts (account_no ${text} PRIMARY KEY, currency_ref int NOT NULL, balance decimal(18,2) NOT NULL,
+          CONSTRAINT of_currency FOREIGN KEY (currency_ref) REFERENCES pam.currencies (id))`,
+        ...(engine === 'mysql' ? viewOnMysql : []),
+      ],
+      options: engine === 'mysql' && isMysql ? ['--players', 'pam.player_accounts'] : [],
+      expects:
+        engine === 'mysql' && isMysql
+          ? [/table: 'pam.player_accounts'/]
+          : [/table: 'pam.bet_wallet_players', id: 'account_no'/, /\(SELECT c\.\W*iso_code/],
+      players: ['anna', 'ben'],
+      rows: `INSERT INTO pam.currencies VALUES (1, 'EUR', 'Euro'); INSERT INTO pam.accounts VALUES ('anna', 1, 100), ('ben', 1, 100)`,
     },
     {
       name: 'a balance as text',

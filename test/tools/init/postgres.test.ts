@@ -1,4 +1,4 @@
-/** `bet-wallet init` on PostgreSQL: what it writes for eleven PAMs is migrated, compiles, and passes kit and audit. */
+/** `bet-wallet init` on PostgreSQL: what it writes for twelve PAMs is migrated, compiles, and passes kit and audit. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
-import type { DatabaseSchema, Table } from '../../../src/tools/init/schema.js'
+import type { DatabaseSchema, Engine, Table } from '../../../src/tools/init/schema.js'
 import { schemaOf, table } from './schemas.js'
 
 const accounts = (columns: readonly string[], keys = ['account_no'], more: Partial<Table> = {}) =>
@@ -135,6 +135,45 @@ describe('given one table of players', () => {
     expect(propose(inPostgres(accounts([...plain, 'status text'])), {})).toMatchObject({
       notes: [expect.stringMatching(/^status is not read: .*withinTransaction/)],
     })
+  })
+})
+
+describe('given an amount that is locked', () => {
+  const notesOf = (columns: readonly string[], more: Partial<Table> = {}) => {
+    const proposal = propose(inPostgres(accounts([...plain, ...columns], ['account_no'], more)), {})
+    return proposal.status === 'ready' ? proposal.notes : proposal
+  }
+
+  test.each(['locked', 'reserved_funds', 'blocked_balance', 'pendingWithdrawals'])(
+    '%s, then a note has the CHECK that keeps it from stakes',
+    name => {
+      expect(notesOf([`${name} numeric(18,2)`])).toEqual([
+        `${name} is not read: if balance includes it, a stake may use it. What keeps it: ALTER TABLE "pam"."accounts" ADD CHECK ("balance" >= "${name}"). A stake that fails it is refused with INSUFFICIENT_FUNDS (docs/postgres.md#minimum-balance).`,
+      ])
+    },
+  )
+
+  test('by a CHECK already, then the note says so', () => {
+    expect(notesOf(['locked numeric(18,2)'], { checks: ['((balance >= locked))'] })).toEqual([
+      expect.stringMatching(
+        /^locked is not read, but a CHECK compares it with balance: \(\(balance >= locked\)\)\. A stake/,
+      ),
+    ])
+    expect(notesOf(['locked_balance numeric(18,2)'], { checks: ['((locked_balance >= 0))'] })).toEqual([
+      expect.stringContaining('ADD CHECK ("balance" >= "locked_balance")'),
+    ])
+  })
+
+  test('in a view, then the CHECK belongs to the table below it', () => {
+    expect(notesOf(['locked numeric(18,2)'], { isView: true })).toEqual([
+      expect.stringContaining('on the table below the view, of its columns: CHECK ("balance" >= "locked")'),
+    ])
+  })
+
+  test('but a state or a time, then it is none', () => {
+    expect(notesOf(['blocked_at timestamp', 'is_locked boolean'])).toEqual([
+      expect.stringMatching(/^blocked_at is not read: refuse bets of closed players/),
+    ])
   })
 })
 
@@ -284,8 +323,73 @@ describe('given a table without a currency that the store can read', () => {
   test('but the number of one, then the code of all players is refused: others would be debited as it', () => {
     const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
     expect(proposed(numbered, { currency: 'EUR' })).toMatch(
-      /^--currency EUR: pam\.accounts has a currency that init cannot read: currency_id \(integer is no code.*a view with the code as text/,
+      /^--currency EUR: pam\.accounts has a currency that is no code: currency_id \(integer\)\. Create a view with the code as text.*\(SELECT c\.code FROM .*one with a join cannot be updated\)\. The owner /,
     )
+  })
+
+  describe('but a foreign key to one', () => {
+    const referring = (engine: Engine, codes: readonly string[], more: readonly string[] = []) => {
+      const text = engine === 'postgres' ? 'text' : 'varchar(64)'
+      const columns = [`account_no ${text}`, 'currency_id int', 'balance decimal(18,2)', ...more]
+      const foreignKeys = [
+        { column: 'currency_id', to: { schema: 'pam', table: 'currencies', column: 'id' } },
+      ]
+      return schemaOf(
+        engine,
+        table(engine, 'pam.accounts', columns, ['account_no'], { foreignKeys }),
+        table(engine, 'pam.currencies', ['id int', ...codes], ['id']),
+      )
+    }
+    const codes = ['name varchar(40)', 'iso_code char(3)', 'numeric_code char(3)', 'symbol varchar(3)']
+
+    test('then a view takes its code by a subquery, which leaves the balance updatable', () => {
+      const proposal = propose(referring('postgres', codes), {})
+      if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+      expect(playersOf(proposal.mapping)).toMatchObject({
+        table: 'pam.bet_wallet_players',
+        currency: 'currency',
+      })
+      expect(viewStatement(proposal.mapping)).toBe(
+        `CREATE OR REPLACE VIEW "pam"."bet_wallet_players" AS SELECT "account_no", (SELECT c."iso_code" FROM "pam"."currencies" c WHERE c."id" = player."currency_id")::text AS "currency", "balance" FROM "pam"."accounts" player`,
+      )
+      expect(proposal.reasons).toContainEqual({
+        ...{ part: 'currency', value: 'currency_id.iso_code' },
+        reason: 'char(3) of pam.currencies, behind the foreign key currency_id',
+      })
+    })
+
+    test('with two codes, then they are asked', () => {
+      const two = referring('postgres', ['iso char(3)', 'code varchar(5)'])
+      expect(proposed(two)).toEqual([['currency', 'currency_id.iso', 'currency_id.code']])
+      expect(proposed(two, { currency: 'currency_id.code' })).toMatchObject({ currency: 'currency' })
+    })
+
+    test('beside a column with a code, then they are asked', () => {
+      const both = referring('postgres', codes, ['currency char(3)'])
+      expect(proposed(both)).toEqual([['currency', 'currency', 'currency_id.iso_code']])
+    })
+
+    test('of a name that says nothing, then the code of all players is refused', () => {
+      const [accounts, currencies] = referring('postgres', codes).tables
+      const named = (name: string) => (name === 'currency_id' ? 'cur' : name)
+      const renamed = {
+        ...(accounts as Table),
+        columns: accounts?.columns.map(each => ({ ...each, name: named(each.name) })) ?? [],
+        foreignKeys: accounts?.foreignKeys.map(each => ({ ...each, column: 'cur' })) ?? [],
+      }
+      const schema = schemaOf('postgres', renamed, currencies as Table)
+      expect(proposed(schema, { currency: 'EUR' })).toMatch(/^--currency EUR: .* no code: cur \(int\)/)
+    })
+
+    test('on MySQL, where such a view cannot be updated, then the question has one that can', () => {
+      const schema = referring('mysql', codes)
+      expect(JSON.stringify(propose(schema, {}))).toContain(
+        "CREATE VIEW pam.wallet_accounts AS SELECT p.*, CASE p.currency_id WHEN 1 THEN 'EUR' … END AS currency FROM pam.accounts p (one with a subquery cannot be updated)",
+      )
+      expect(proposed({ ...schema, updatesSubqueries: true })).toMatchObject({
+        table: 'pam.bet_wallet_players',
+      })
+    })
   })
 
   test('but an enum of PostgreSQL, then a view casts it', () => {

@@ -47,6 +47,7 @@ export function table(
       isView: false,
       storage: engine === 'mysql' ? 'InnoDB' : null,
       checks: [],
+      foreignKeys: [],
       sources: [],
     },
     columns: columns.map(text => column(engine, text)),
@@ -57,6 +58,6 @@ export function table(
 }
 
 export const schemaOf = (engine: Engine, ...tables: Table[]): DatabaseSchema => ({
-  ...{ engine, tables },
+  ...{ engine, tables, updatesSubqueries: engine === 'postgres' },
   exactCollation: engine === 'mysql' ? 'utf8mb4_nopad_bin' : null,
 })
