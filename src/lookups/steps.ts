@@ -43,9 +43,9 @@ export function stepsOf(history: BetHistory): BetStep[] {
 }
 
 /**
- * Recorded is when a database transaction began, or for an import when it ran: that of a payout may lie before
- * that of a clawback which it followed. A clawback debits the whole live credit, so it stands where the
- * credit has its amount; and a rollback stands after the clawbacks that allowed it (D13).
+ * `recordedAt` is when a database transaction began: that of a payout may lie before that of a clawback which
+ * it followed. A clawback debits the whole live credit, so it stands where the credit has its amount; and a
+ * rollback stands after the clawbacks that allowed it (D13).
  */
 function inOrderOfCredits(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
   let ordered = [...transactions]
