@@ -43,9 +43,9 @@ export function stepsOf(history: BetHistory): BetStep[] {
 }
 
 /**
- * Recorded is when a database transaction began, or for an import when it ran: that of a payout may lie before
- * that of a clawback which it followed. A clawback debits the whole live credit, so it stands where the
- * credit has its amount; and a rollback stands after the clawbacks that allowed it (D13).
+ * `recordedAt` is when a database transaction began: that of a payout may lie before that of a clawback which
+ * it followed. A clawback debits the whole live credit, so it stands where the credit has its amount; and a
+ * rollback stands after the clawbacks that allowed it (D13).
  */
 function inOrderOfCredits(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
   let ordered = [...transactions]
@@ -132,7 +132,10 @@ function refusedBet(
       why: `the bet was in ${currency}, which is not the currency of the account; ${final}`,
     }
   if (!isRefusal(refusal, finalRefusals.betIdUsed) && !isRefusal(refusal, finalRefusals.betRolledBack))
-    return { rule: 'D6', why: `a rule of the operator refused it: ${withoutField(refusal)}; ${final}` }
+    return {
+      rule: 'D6',
+      why: `a rule of the operator refused it: ${refusal && withoutField(refusal)}; ${final}`,
+    }
   if (bet !== null && bet.playerId !== playerId)
     return { rule: 'D15', why: `the bet belongs to another player; ${nothing}` }
   if (isTombstone)
@@ -143,8 +146,8 @@ function refusedBet(
 }
 
 /** `amount: below the minimum balance` without the field, which is a term of the interface. */
-const withoutField = (refusal: Recorded) =>
-  refusal?.description.replace(
+export const withoutField = ({ description }: NonNullable<Recorded>) =>
+  description.replace(
     /^(?:transactionId|playerId|betId|sessionId|amount|currency|odds|betType|type|transactionDate): /,
     '',
   )

@@ -153,21 +153,21 @@ const amount: Column<RecordedTransaction> = {
   text: ({ amount: asked, currency }) => (asked === null ? '' : money(asked, currency)),
 }
 
-/** @param currency of all of them; `null`: of each transaction, as far as it names one */
+/** @param currency of all of them; `null`: of each transaction, as far as it or its bet names one */
 function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
-  const plain = (value: Decimal, own: string | null) => {
-    const of = currency ?? own
+  const plain = (value: Decimal, { currency: own, betCurrency }: RecordedTransaction) => {
+    const of = currency ?? own ?? betCurrency
     return of === null ? value : format(value, isoMinorUnits(of))
   }
   return [
-    { title: 'Change', right: true, text: ({ delta, currency: own }) => signed(plain(delta, own)) },
+    { title: 'Change', right: true, text: transaction => signed(plain(transaction.delta, transaction)) },
     {
       title: 'Balance after',
       right: true,
       text: transaction => {
-        const { balanceAfter, currency: own } = transaction
+        const { balanceAfter } = transaction
         if (balanceAfter === null) return '?'
-        return isInOther(transaction, currency) ? balanceAfter : plain(balanceAfter, own)
+        return isInOther(transaction, currency) ? balanceAfter : plain(balanceAfter, transaction)
       },
     },
   ]

@@ -8,6 +8,7 @@ import {
   explainBet,
   formatBet,
   formatPlayer,
+  formatTransaction,
   type RecordedBet,
   type RecordedTransaction,
 } from '../../src/lookups/index.js'
@@ -390,6 +391,11 @@ describe('what the records do not explain', () => {
 it('prints a balance whose currency it does not know as it is', () => {
   const found = refused(otherCurrency, { playerId: 'kenji', balanceAfter: '5000' })
   expect(formatBet(explainBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
+})
+
+it('prints a clawback, which names no currency, in that of its bet', () => {
+  const clawback = of('unsettlement', { delta: '-5', balanceAfter: '7' })
+  expect(formatTransaction('unsettlement-1', [clawback])).toMatch(/ -5\.00 +7\.00 /)
 })
 
 describe('a player', () => {

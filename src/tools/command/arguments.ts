@@ -42,8 +42,10 @@ export function parseWords<const T extends NonNullable<ParseArgsConfig['options'
     return parseArgs({ args: words, options, allowPositionals: true, strict: true })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    const isHtml = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && message.includes("'--html'")
-    throw new UsageError(isHtml ? `Unknown option '--html': only ${withHtml} have it` : message)
+    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(message)
+    // Node.js goes on about arguments that begin with a '-'.
+    const [unknown = ''] = message.split('. ')
+    throw new UsageError(unknown.endsWith("'--html'") ? `${unknown}: only ${withHtml} have it` : unknown)
   }
 }
 

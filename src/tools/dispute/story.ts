@@ -2,7 +2,7 @@
 import type { BetExplanation } from '../../lookups/bet-explanation.js'
 import { money } from '../../lookups/money-text.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
-import type { BetStep } from '../../lookups/steps.js'
+import { type BetStep, withoutField } from '../../lookups/steps.js'
 import { isInOther } from '../../lookups/text.js'
 import { isNegative, isZero, subtract } from '../../money.js'
 import { momentText } from '../html/figures.js'
@@ -43,7 +43,7 @@ export function storyRow(
     `${operation}${type === null ? '' : ` ${type}`} ${transactionId}`,
     `bet ${betId}`,
     ...(isOther ? [`player ${transaction.playerId}`] : []),
-    refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${refusal.description}`,
+    refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${withoutField(refusal)}`,
     `rule ${step.rule}`,
     `wallet id ${walletTransactionId}`,
     `platform's date ${transactionDate}`,

@@ -21,13 +21,11 @@ export function verdictSentence({ verdict, rows, kinds, currencies, known }: Rec
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
   }
   const compared = `${numberText(rows.equal)} agree, of ${countText(rows.report, 'row')} in the report and ${countText(rows.wallet, 'transaction')} of the wallet`
-  if (verdict === 'equal') {
-    const refused =
-      rows.refusedAlone === 0
-        ? ''
-        : ` ${countText(rows.refusedAlone, 'refusal')} of one side only changed no balance.`
-    return `No differences: ${compared}.${refused}${knownText(known)}`
-  }
+  const refused =
+    rows.refusedAlone === 0
+      ? ''
+      : ` ${countText(rows.refusedAlone, 'refusal')} of one side only changed no balance.`
+  if (verdict === 'equal') return `No differences: ${compared}.${refused}${knownText(known)}`
   if (verdict === 'known') return `No new differences: ${compared}.${knownText(known)}`
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
   const sums = currencies
@@ -40,7 +38,7 @@ export function verdictSentence({ verdict, rows, kinds, currencies, known }: Rec
   const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
   const toDo =
     open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
-  return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}${knownText(known)}`
+  return `${countText(count, 'difference')}${toDo}; ${compared}.${refused} ${money}${knownText(known)}`
 }
 
 /** `41.50 EUR less` for `-41.50`. */

@@ -23,7 +23,8 @@ const sentences: Record<Exclude<OutcomeReason, OfEachOperation>, string> = {
   TOMBSTONE_CREATED:
     'The wallet does not know this bet yet. It records the rollback, so that the bet is refused if it still arrives (D11).',
   ALREADY_UNSETTLED: 'The credit was reversed before, by another transaction: nothing changes (D19).',
-  CLAWBACK_UNCOLLECTED: 'The clawback was refused for funds before: the amount is owed to the platform (D7).',
+  CLAWBACK_UNCOLLECTED:
+    'The clawback of this bet is uncollected: the amount is owed to the platform, and nothing changes (D7, D13).',
   SETTLEMENT_NOT_FOUND:
     'Nothing was credited yet, and nothing is recorded: the same call succeeds after the settlement (D19).',
   CURRENCY_MISMATCH: "The currency is not the player's: a final refusal, nothing is debited (D23).",

@@ -282,7 +282,7 @@ describe('exit code 2, with a message that says what to do', () => {
     [['audit', 'http://a', 'http://b'], /Only one base URL is allowed; unexpected: http:\/\/b/],
     [['audit', 'http://a'], /--player is missing; there is no default/],
     [['audit', 'http://a', '--player', 'p'], /--currency is missing/],
-    [['audit', 'http://a', '--frob'], /Unknown option '--frob'/],
+    [['audit', 'http://a', '--frob'], /^Unknown option '--frob'\n\nSee bet-wallet audit --help\.\n$/],
     [
       ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--password', 'x'],
       /--password needs --user/,

@@ -365,7 +365,7 @@ it.each([
   [['bet', 'b-1', '--config', 'a.mjs', '--schema', 'x'], /--config excludes/],
   [
     ['player', 'anna', '--from', 'yesterday'],
-    /--from must be a time, .*\\n\\nSee bet-wallet player --help\\.\\n$/,
+    /--from must be a time, .*\n\nSee bet-wallet player --help\.\n$/,
   ],
   [['owed', 'b-1'], /owed has no arguments: b-1/],
   [['owed', '--from', 'yesterday'], /--from must be a time, /],

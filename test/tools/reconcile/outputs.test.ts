@@ -106,6 +106,12 @@ describe('the table', () => {
     )
   })
 
+  test('says how many refusals are in neither count', async () => {
+    const result = await sample()
+    const text = formatReconciliation({ ...result, rows: { ...result.rows, refusedAlone: 4 } })
+    expect(text).toContain(' of the wallet. 4 refusals of one side only changed no balance. In total, ')
+  })
+
   test('says that there are no differences', async () => {
     const text = formatReconciliation(await reconcileWorld(createWorld(1)))
     expect(text.split('\n').at(-1)).toMatch(

@@ -106,7 +106,9 @@ describe('a button of a placed bet', () => {
       `${betId} Rolled back Taken once, for 10.00 EUR; rolled back, the stake was returned.`,
     )
     expect(text).toMatch(/anna: \d+\.\d\d EUR Recorded Call Bet Change Balance after Decision/)
-    expect(text).toMatch(new RegExp(`rollbackbet TECHNICAL_ERROR ${betId} \\+10\\.00 EUR \\d+\\.\\d\\d EUR accepted`))
+    expect(text).toMatch(
+      new RegExp(`rollbackbet TECHNICAL_ERROR ${betId} \\+10\\.00 EUR \\d+\\.\\d\\d EUR accepted`),
+    )
   })
 })
 
