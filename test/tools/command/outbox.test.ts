@@ -183,7 +183,7 @@ describe.each([
         message: expect.stringMatching(/no outbox: migrate with outbox: true|lacks privileges/),
       })
       const { code, out } = await run(['check', '--no-lookup-indexes', '--allow-not-durable'])
-      expect(out).toMatch(/PROBLEM .*(outbox|migrat)/)
+      expect(out).toMatch(/PROBLEM .*(outbox|migrate|migration)/)
       expect(code).toBe(1)
     })
   })

@@ -40,7 +40,7 @@ async function onAccounts(database: BenchDatabase, hook?: Hook): Promise<BenchDa
   return { ...database, store }
 }
 
-/** Also the operator's own tables, as autovacuum does. */
+/** Also the tables of the operator, as the server does by itself later. */
 const analyzed = ({ pool }: BenchDatabase, contestant: Contestant): Contestant => ({
   ...contestant,
   async prepare() {
