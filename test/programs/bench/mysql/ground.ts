@@ -1,4 +1,5 @@
 /** The databases of the bench: with players and stored bets, books checked at the end. */
+import { deepStrictEqual } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { handlePlaceBet } from 'bet-wallet'
 import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
@@ -6,12 +7,13 @@ import type mysql from 'mysql2/promise'
 import { createMariadbDatabase } from '../../../mariadb/database.js'
 import type { MariadbConfig } from '../../../mariadb/server.js'
 import { isMysql } from '../../../mysql/engine.js'
+import type { Books } from '../lives.js'
 import { type Contestant, drive, forSeconds, type ServerTime } from '../measure.js'
 import type { BenchOptions } from '../options.js'
 import { processTimeOf } from '../processor.js'
 import { placeBetOf, playersCount } from '../requests.js'
 import type { Placing, Tally } from '../tally.js'
-import { handWrittenSchema, placeBetByHand } from './hand-written.js'
+import { handWrittenSchema, sendByHand } from './hand-written.js'
 
 /** The server and options of a part. */
 export interface Ground {
@@ -130,6 +132,29 @@ export async function checkBooks(
     throw new Error(`${prefix}: the books do not balance: ${transactions} answered, ${JSON.stringify(found)}`)
 }
 
+/** What the player of a bet got back, in the columns of each. */
+const returned = {
+  wallet: 'COALESCE(bet.bet_paid_live, 0) + COALESCE(bet.bet_paid_owed, 0)',
+  hand: 'COALESCE(bet.credit, 0) + COALESCE(bet.owed, 0)',
+}
+
+/** For a run of lives. @throws Error when balances, transactions or bets differ from what was answered */
+export async function checkLives({ pool }: BenchDatabase, prefix: Prefix, books: Books): Promise<void> {
+  const read = async (text: string) => (await pool.query<mysql.RowDataPacket[]>(text))[0]
+  const recorded = await read(`SELECT CONCAT(operation, ' ', COALESCE(error_code, 'ACCEPTED')) AS name,
+    COUNT(*) AS count FROM ${prefix}_transactions GROUP BY 1`)
+  deepStrictEqual(Object.fromEntries(recorded.map(({ name, count }) => [name, count])), { ...books })
+  const movedOf = (key: string) =>
+    `JOIN (SELECT ${key}, SUM(delta) AS delta FROM ${prefix}_transactions GROUP BY ${key}) moved USING (${key})`
+  const wrong = [
+    ...(await read(`SELECT player_id FROM ${prefix}_players player ${movedOf('player_id')}
+      WHERE player.balance <> ${opening} + moved.delta LIMIT 3`)),
+    ...(await read(`SELECT bet_id FROM ${prefix}_bets bet ${movedOf('bet_id')}
+      WHERE moved.delta <> ${returned[prefix]} - IF(bet.status = 'PLACED', bet.stake, 0) LIMIT 3`)),
+  ]
+  deepStrictEqual(wrong, [])
+}
+
 /** The library: placebets by `handlePlaceBet`. */
 export function library(
   { store, serverTime, options }: BenchDatabase,
@@ -158,7 +183,7 @@ export function byHand(
     prepare: async () => {},
     run: seconds =>
       drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
-        const answer = await placeBetByHand(pool, placeBetOf(player(), options.ids))
+        const answer = await sendByHand(pool, 'placebet', placeBetOf(player(), options.ids))
         if ('errorCode' in answer) throw new Error(answer.errorCode)
         answers.accepted += 1
       }),

@@ -6,7 +6,7 @@ import { optionsFrom } from '../options.js'
 import { tableOf } from '../report.js'
 import { placeBetOf } from '../requests.js'
 import { checkBooks, type Ground, loadPast, withDatabase } from './ground.js'
-import { placeBetByHand } from './hand-written.js'
+import { sendByHand } from './hand-written.js'
 import { parts } from './parts.js'
 
 // The cluster has its own tests: three more servers for a few bets would be too much here.
@@ -26,11 +26,12 @@ describe.skipIf(noServer !== null)(`the bench of the MySQL store${reason}`, () =
     it.each(orders(name))('runs with %s ids, and its books balance', async ids => {
       const result = await parts.get(name)?.({ ...ground, options: { ...ground.options, ids } })
       if (result === undefined) throw new Error(`There is no part ${name}`)
-      expect(result.ratios).toHaveLength(1)
-      for (const { value } of result.ratios) expect(value).toBeGreaterThan(0)
+      expect(result.ratios.length).toBeGreaterThan(0)
+      // The server's processor time is counted in ticks of 10 ms: a run of 50 ms may have none.
+      if (name !== 'life') for (const { value } of result.ratios) expect(value).toBeGreaterThan(0)
       expect(result.measured).toHaveLength(2)
       for (const { samples } of result.measured) expect(samples[0]?.perSecond).toBeGreaterThan(0)
-      expect(tableOf(result)).not.toContain('NaN')
+      if (name !== 'life') expect(tableOf(result)).not.toContain('NaN')
     })
   })
 
@@ -51,21 +52,23 @@ describe.skipIf(noServer !== null)(`the bench of the MySQL store${reason}`, () =
   it('compares with a placebet that debits the stake once, and refuses', async () => {
     await withDatabase(ground, async ({ pool }) => {
       const bet = placeBetOf('1', 'rising')
-      const first = await placeBetByHand(pool, bet)
+      const first = await sendByHand(pool, 'placebet', bet)
       expect(first).toMatchObject({ balance: '999999997.500000000000000000', currency: 'EUR' })
-      expect(await placeBetByHand(pool, bet)).toEqual(first)
+      expect(await sendByHand(pool, 'placebet', bet)).toEqual(first)
       const others = [
         [{ playerId: 'unknown-player' }, 'INVALID_PLAYER'],
         [{ currency: 'USD' }, 'INVALID_CURRENCY'],
         [{ amount: 1e12 }, 'INSUFFICIENT_FUNDS'],
       ] as const
       for (const [other, errorCode] of others) {
-        expect(await placeBetByHand(pool, { ...placeBetOf('1', 'rising'), ...other })).toEqual({ errorCode })
+        expect(await sendByHand(pool, 'placebet', { ...placeBetOf('1', 'rising'), ...other })).toEqual({
+          errorCode,
+        })
       }
       const again = { ...placeBetOf('1', 'rising'), betId: bet.betId }
-      await expect(placeBetByHand(pool, again)).rejects.toMatchObject({ errno: 1062 })
-      // The failed placebet debited nothing.
-      expect(await placeBetByHand(pool, placeBetOf('1', 'rising'))).toMatchObject({
+      expect(await sendByHand(pool, 'placebet', again)).toEqual({ errorCode: 'INVALID_BET' })
+      // The refused placebet debited nothing.
+      expect(await sendByHand(pool, 'placebet', placeBetOf('1', 'rising'))).toMatchObject({
         balance: '999999995.000000000000000000',
       })
     })

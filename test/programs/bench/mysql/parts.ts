@@ -5,11 +5,13 @@ import { startGalera } from '../../../mariadb/cluster.js'
 import { noGalera } from '../../../mariadb/installation.js'
 import { isMysql } from '../../../mysql/engine.js'
 import { noGroup, startGroup } from '../../../mysql/group.js'
+import { compareLives } from '../lives.js'
 import { inTurn, type Measured, ratioOf } from '../measure.js'
 import type { PartResult, Ratio } from '../report.js'
 import { anyPlayer } from '../requests.js'
 import { type Placing, tally } from '../tally.js'
-import { byHand, checkBooks, type Ground, library, loadPast, withDatabase } from './ground.js'
+import { byHand, checkBooks, checkLives, type Ground, library, loadPast, withDatabase } from './ground.js'
+import { sendByHand } from './hand-written.js'
 
 /** The library against hand-written code with prepared statements. */
 function compared(
@@ -49,6 +51,23 @@ const hotPlayer = compared(
   { callers: 256, player: () => '1' },
   measured => [times(measured, 8)],
 )
+
+/** The life of a bet: the library against a wallet written by hand. */
+function life(ground: Ground): Promise<PartResult> {
+  return withDatabase(ground, database => {
+    const { pool, store, options, serverTime } = database
+    const prefixes = { library: 'wallet', 'by hand': 'hand' } as const
+    return compareLives({
+      options,
+      store,
+      serverTime,
+      byHand: (operation, request) => sendByHand(pool, operation, request),
+      prepare: async () => {},
+      checkBooks: (whose, books) => checkLives(database, prefixes[whose], books),
+      leastTimes: 3,
+    })
+  })
+}
 
 const crowdPlacing = { callers: 64, player: anyPlayer }
 /** Of the small database of `growth`, and of both of `lookup-indexes`. Fewer with a small `--transactions`. */
@@ -196,6 +215,7 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['crowd', crowd],
   ['lone', lone],
   ['hot-player', hotPlayer],
+  ['life', life],
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
   ['outbox', outbox],

@@ -11,7 +11,7 @@ import type { BenchOptions } from '../options.js'
 import { postgresTimeOf } from '../processor.js'
 import { firstStored, placeBetOf, playersCount } from '../requests.js'
 import type { Placing, Tally } from '../tally.js'
-import { handWrittenSchema, placeBetByHand } from './hand-written.js'
+import { handWrittenSchema, sendByHand } from './hand-written.js'
 
 /** The server and options of a part. */
 export interface Ground {
@@ -159,7 +159,7 @@ export function byHand(database: BenchDatabase, { callers, player }: Placing, an
     prepare: () => quieten(database, 'hand_written'),
     run: (seconds): Promise<Sample> =>
       drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
-        const answer = await placeBetByHand(pool, placeBetOf(player(), options.ids))
+        const answer = await sendByHand(pool, 'placebet', placeBetOf(player(), options.ids))
         if ('errorCode' in answer) throw new Error(answer.errorCode)
         answers.accepted += 1
       }),

@@ -1,10 +1,19 @@
 /**
- * The contestants of the store: a placebet written by hand with pg, and the same as a stored procedure. The
- * tables have the columns and indexes of the store's, without its constraints and its columns for
- * settlements; the players' table is the same.
+ * The contestants of the store: a wallet written by hand with pg, and a placebet as a stored procedure. The
+ * tables have the indexes of the store's, without its constraints, and one credit per bet; the players' table
+ * is the same.
  */
 import type pg from 'pg'
-import type { PlaceBet } from '../requests.js'
+import {
+  type Account,
+  answerByHand,
+  type HandWrittenAnswer,
+  type HandWrittenRequest,
+  type InTransaction,
+  type Operation,
+  type Statements,
+  type StoredBet,
+} from '../by-hand.js'
 
 export const handWrittenSchema = `
 CREATE SCHEMA hand_written;
@@ -21,6 +30,8 @@ CREATE TABLE hand_written.bets (
   currency text NOT NULL,
   stake numeric NOT NULL,
   status text NOT NULL,
+  credit numeric,
+  owed numeric,
   recorded_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -29,9 +40,11 @@ CREATE TABLE hand_written.transactions (
   transaction_id text NOT NULL,
   player_id text NOT NULL,
   bet_id text NOT NULL,
-  amount numeric NOT NULL,
-  currency text NOT NULL,
+  amount numeric,
+  currency text,
+  type text,
   delta numeric NOT NULL,
+  error_code text,
   transaction_date timestamptz NOT NULL,
   wallet_transaction_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   recorded_at timestamptz NOT NULL DEFAULT now(),
@@ -80,67 +93,73 @@ export const procedureScript = (ids: 'rising' | 'random', players: number) => `
 SELECT * FROM hand_written.place_bet(:id, :id, :player, '2.50', 'EUR', '2026-11-21');
 `
 
-export type HandWrittenAnswer =
-  | { balance: string; currency: string; walletTransactionId: string }
-  | { errorCode: string }
-
-const statements = {
-  lookUp: `SELECT wallet_transaction_id FROM hand_written.transactions WHERE operation = 'placebet' AND transaction_id = $1`,
-  balance: 'SELECT balance, currency FROM hand_written.players WHERE player_id = $1',
+const texts = {
+  find: `SELECT wallet_transaction_id AS id, error_code AS "errorCode"
+    FROM hand_written.transactions WHERE operation = $1 AND transaction_id = $2`,
+  account: 'SELECT balance, currency FROM hand_written.players WHERE player_id = $1',
   lock: 'SELECT balance, currency FROM hand_written.players WHERE player_id = $1 FOR UPDATE',
-  insertBet: `INSERT INTO hand_written.bets (bet_id, player_id, currency, stake, status) VALUES ($1, $2, $3, $4, 'PLACED')`,
-  insertTransaction: `INSERT INTO hand_written.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
-    VALUES ('placebet', $1, $2, $3, $4, $5, -$4::numeric, $6) RETURNING wallet_transaction_id`,
-  debit: 'UPDATE hand_written.players SET balance = balance - $2 WHERE player_id = $1 RETURNING balance',
-}
-
-interface Account {
-  balance: string
-  currency: string
+  bet: 'SELECT status, stake, credit, owed FROM hand_written.bets WHERE bet_id = $1',
+  insertBet: `INSERT INTO hand_written.bets (bet_id, player_id, currency, stake, status)
+    VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+  changeBet: 'UPDATE hand_written.bets SET status = $2, credit = $3, owed = $4 WHERE bet_id = $1',
+  record: `INSERT INTO hand_written.transactions
+      (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, transaction_date)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING wallet_transaction_id AS id`,
+  changeBalance:
+    'UPDATE hand_written.players SET balance = balance + $2 WHERE player_id = $1 RETURNING balance',
+  prove: "SELECT pg_logical_emit_message(true, 'hand-written', '')",
 }
 
 /** With prepared statements by name: the faster way to use pg. */
-export async function placeBetByHand(pool: pg.Pool, bet: PlaceBet): Promise<HandWrittenAnswer> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  async function ask<Found extends pg.QueryResultRow>(name: keyof typeof statements, values: unknown[]) {
-    const { rows } = await client.query<Found>({
-      name: `hand-written ${name}`,
-      text: statements[name],
-      values,
-    })
-    return rows[0]
-  }
-  async function place(): Promise<HandWrittenAnswer> {
-    const { transactionId, betId, playerId, currency, transactionDate } = bet
-    const known = await ask<{ wallet_transaction_id: string }>('lookUp', [transactionId])
-    if (known !== undefined) {
-      const account = await ask<Account>('balance', [playerId])
-      if (account === undefined) return { errorCode: 'INVALID_PLAYER' }
-      return { ...account, walletTransactionId: known.wallet_transaction_id }
-    }
-    const account = await ask<Account>('lock', [playerId])
-    if (account === undefined) return { errorCode: 'INVALID_PLAYER' }
-    if (account.currency !== currency) return { errorCode: 'INVALID_CURRENCY' }
-    if (Number(account.balance) < bet.amount) return { errorCode: 'INSUFFICIENT_FUNDS' }
-    await ask('insertBet', [betId, playerId, currency, bet.amount])
-    const transaction = [transactionId, playerId, betId, bet.amount, currency, transactionDate]
-    const added = await ask<{ wallet_transaction_id: string }>('insertTransaction', transaction)
-    const debited = await ask<{ balance: string }>('debit', [playerId, bet.amount])
-    if (added === undefined || debited === undefined) throw new Error('A statement returned no row')
-    return { balance: debited.balance, currency, walletTransactionId: added.wallet_transaction_id }
-  }
-  try {
-    await client.query('BEGIN')
-    const answer = await place()
-    await client.query('COMMIT')
-    return answer
-  } catch (error) {
-    await client.query('ROLLBACK').catch(cause => {
-      broken = cause
-    })
-    throw error
-  } finally {
-    client.release(broken)
+function statementsOf(client: pg.PoolClient): Statements {
+  const run = (name: keyof typeof texts, values: unknown[]) =>
+    client.query({ name: `hand-written ${name}`, text: texts[name], values })
+  const row = async (name: keyof typeof texts, values: unknown[]) => (await run(name, values)).rows[0] ?? null
+  return {
+    find: (operation, transactionId) => row('find', [operation, transactionId]),
+    account: (playerId): Promise<Account | null> => row('account', [playerId]),
+    lock: (playerId): Promise<Account | null> => row('lock', [playerId]),
+    bet: (betId): Promise<StoredBet | null> => row('bet', [betId]),
+    async insertBet({ betId, playerId, amount }, currency, status) {
+      return (await run('insertBet', [betId, playerId, currency, amount, status])).rowCount === 1
+    },
+    async changeBet(betId, { status, credit, owed }) {
+      await run('changeBet', [betId, status, credit, owed])
+    },
+    async record({ operation, request, delta, errorCode }) {
+      const { transactionId, playerId, betId, amount, currency, type, transactionDate } = request
+      const ids = [operation, transactionId, playerId, betId]
+      return (await row('record', [...ids, amount, currency, type, delta, errorCode, transactionDate])).id
+    },
+    changeBalance: async (playerId, delta) => (await row('changeBalance', [playerId, delta])).balance,
+    async prove() {
+      await run('prove', [])
+    },
   }
 }
+
+function transactionsOf(pool: pg.Pool): InTransaction {
+  return async work => {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const answer = await work(statementsOf(client))
+      await client.query('COMMIT')
+      return answer
+    } catch (error) {
+      await client.query('ROLLBACK').catch(cause => {
+        broken = cause
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+}
+
+export const sendByHand = (
+  pool: pg.Pool,
+  operation: Operation,
+  request: HandWrittenRequest,
+): Promise<HandWrittenAnswer> => answerByHand(transactionsOf(pool), operation, request)

@@ -7,6 +7,7 @@ import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { hooksPart } from './hooks.js'
+import { life } from './life.js'
 import { locks } from './locks.js'
 import { lookupIndexes } from './lookup-indexes.js'
 import { operations } from './operations.js'
@@ -21,6 +22,7 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['floor', floor],
   ['lone', lone],
   ['hot-player', hotPlayer],
+  ['life', life],
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
   ['outbox', outbox],
