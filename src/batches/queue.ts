@@ -285,7 +285,7 @@ class Queue<Item, Result> {
   }
 
   /**
-   * Moves entries from the queue into the batch, and sheds those that were queued too long, up to a full batch.
+   * Moves entries from the queue into the batch until it is full, and sheds those that were queued too long.
    *
    * @returns the entries that stay queued, in their order
    */
