@@ -7,7 +7,7 @@ import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'
 import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
 
 export interface LockWaitSettings<Item, Result> {
-  /** Maximum number of waiting entries; for sheddable items, half of it. */
+  /** Maximum number of waiting entries that are not sheddable; of sheddable ones, half as many. */
   queueMax: number
   /** Maximum number of entries in a batch. */
   batchMax: number

@@ -12,7 +12,7 @@ export interface QueueSettings {
   slotsMax: number
   /** Maximum number of items in a batch. Free slots share the queue, in batches of at least 16 items. */
   batchMax: number
-  /** Maximum number of queued items; for sheddable items, half of it. */
+  /** Maximum number of queued items that are not sheddable; of sheddable items, half as many. */
   queueMax: number
   /** Maximum time in the queue, in milliseconds. */
   queuedMsMax: number
@@ -139,9 +139,12 @@ function checkSettings(settings: object): void {
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
 
-/** Load shedding: whether there is no room for another item. Sheddable items have half of the room. */
+/**
+ * Load shedding: whether there is no room for another item. Sheddable items take no room from the others: a
+ * rollback that is shed comes again, and each placebet that is shed meanwhile brings another rollback.
+ */
 export function isFull(queueMax: number, queued: number, isSheddable: boolean, sheddable: number): boolean {
-  return queued >= queueMax || (isSheddable && sheddable >= queueMax / 2)
+  return isSheddable ? sheddable >= queueMax / 2 : queued - sheddable >= queueMax
 }
 
 /** For how long after a sheddable item a slot is kept free of bulk work. */
@@ -282,7 +285,7 @@ class Queue<Item, Result> {
   }
 
   /**
-   * Moves entries from the queue into the batch, and sheds those that were queued too long.
+   * Moves entries from the queue into the batch until it is full, and sheds those that were queued too long.
    *
    * @returns the entries that stay queued, in their order
    */
@@ -293,7 +296,8 @@ class Queue<Item, Result> {
   ): Entry<Item, Result>[] {
     const settings = this.#settings
     const staying: Entry<Item, Result>[] = []
-    for (const entry of queue) {
+    for (const [index, entry] of queue.entries()) {
+      if (entries.length >= entriesMax) return staying.concat(queue.slice(index))
       const partition = settings.partitionKeyOf?.(entry.item)
       const mustWait =
         partition !== undefined &&
@@ -301,7 +305,7 @@ class Queue<Item, Result> {
           (settings.onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(partition)))
       if (entry.queuedAt < queuedSince) {
         this.#shed(entry)
-      } else if (entries.length >= entriesMax || mustWait) {
+      } else if (mustWait) {
         staying.push(entry)
       } else {
         const keys = settings.uniqueKeysOf?.(entry.item) ?? []

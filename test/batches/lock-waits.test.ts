@@ -136,12 +136,12 @@ test('entries with a key in common are tried one after the other', async () => {
   expect(answers).toEqual({ a: 'done', b: 'done' })
 })
 
-test('a full queue sheds: sheddable entries from half of queueMax on', async () => {
+test('a full queue sheds: sheddable entries from half of queueMax on, which take no room from the others', async () => {
   const { wait, answers, lockWaits } = stage({ queueMax: 4 })
   for (const name of ['p1', 'p2', 'p3']) wait(name, { sheddable: true })
-  for (const name of ['r1', 'r2', 'r3']) wait(name)
-  expect(answers).toEqual({ p3: 'given up', r3: 'given up' })
-  expect(lockWaits.stats).toEqual({ queued: 4, inFlight: 0, shed: 2 })
+  for (const name of ['r1', 'r2', 'r3', 'r4', 'r5']) wait(name)
+  expect(answers).toEqual({ p3: 'given up', r5: 'given up' })
+  expect(lockWaits.stats).toEqual({ queued: 6, inFlight: 0, shed: 2 })
 })
 
 test('attempts take at most half of the time', async () => {

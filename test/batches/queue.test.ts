@@ -238,17 +238,17 @@ describe('items with a key in common', () => {
 })
 
 describe('with a full queue', () => {
-  test('sheddable items are shed from half of queueMax on, the others only when the queue is full', async () => {
+  test('sheddable items are shed from half of queueMax on, and take no room from the others', async () => {
     const { submit, batches } = stage({ queueMax: 8 })
     submit('in flight')
     await turn()
     const submitSheddable = (name: string) => batches.submit({ name, sheddable: true })
     const placebets = ['p1', 'p2', 'p3', 'p4'].map(submitSheddable)
     expect(await submitSheddable('p5')).toBe('shed')
-    submit('r1', 'r2', 'r3', 'r4')
-    expect(batches.stats).toEqual({ queued: 8, inFlight: 1, shed: 1 })
-    expect(await submit('r5')[0]).toBe('shed')
-    expect(batches.stats).toEqual({ queued: 8, inFlight: 1, shed: 2 })
+    submit('r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8')
+    expect(batches.stats).toEqual({ queued: 12, inFlight: 1, shed: 1 })
+    expect(await submit('r9')[0]).toBe('shed')
+    expect(batches.stats).toEqual({ queued: 12, inFlight: 1, shed: 2 })
     expect(placebets).toHaveLength(4)
   })
 

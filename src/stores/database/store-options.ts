@@ -33,10 +33,9 @@ export interface DatabaseStoreOptions {
    */
   batchMax?: number
   /**
-   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each; more
-   * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must
-   * not be shed.
-   * @default 2_000
+   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each, and
+   * half as many placebets beside them; more are shed at once: 503.
+   * @default 10_000
    */
   queueMax?: number
   /**
@@ -102,7 +101,7 @@ export function databaseStoreSettings(
     lockTimeoutMs: check.whole('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
     queue: {
       batchMax: check.whole('batchMax', options.batchMax ?? 128, 1, 10_000),
-      queueMax: check.whole('queueMax', options.queueMax ?? 2_000, 2, 1_000_000),
+      queueMax: check.whole('queueMax', options.queueMax ?? 10_000, 2, 1_000_000),
       slotsMax: check.whole('connectionsMax', options.connectionsMax ?? 2, 1, 1_000),
       queuedMsMax: timeoutMs,
     },

@@ -284,7 +284,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     })
   })
 
-  test('while a commit is blocked, placebets may fill half of the queue, and are then shed at once', async () => {
+  test('while a commit is blocked, placebets are shed at once from half of queueMax on', async () => {
     const wallet = await open({ options: { connectionsMax: 1, queueMax: 4 } })
     await wallet.store.commit(placeBet(0, 'carol'))
     const hold = await wallet.otherSession()

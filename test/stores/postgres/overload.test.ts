@@ -71,7 +71,7 @@ const bets = (count: number) =>
   Array.from({ length: count }, (_, n) => placing({ playerId: `p${n % 12}`, n, amount: '1' }))
 
 describe('while commits are blocked', () => {
-  it('placebets may fill half of the queue, and are then shed at once; the other half is reserved', async () => {
+  it('placebets are shed at once from half of queueMax on, and take no room from settlements', async () => {
     const { made, stop, first } = await blocked()
     const accepted = bets(4).map(each => made.store.commit(each))
     const rejected = bets(6)
@@ -81,19 +81,19 @@ describe('while commits are blocked', () => {
     expect(await Promise.all(rejected)).toEqual([shed, shed])
     expect(made.store.stats.commits).toEqual({ queued: 4, inFlight: 1, shed: 2 })
 
-    const priority = [6, 7, 8, 9].map(n =>
-      made.store.commit({ ...settling({ playerId: `p${n}`, n, amount: '5' }), bet: null }),
-    )
-    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 2 })
+    const settle = (n: number) =>
+      made.store.commit({ ...settling({ playerId: `p${n % 12}`, n, amount: '5' }), bet: null })
+    const priority = Array.from({ length: 8 }, (_, n) => settle(6 + n))
+    expect(made.store.stats.commits).toEqual({ queued: 12, inFlight: 1, shed: 2 })
     // Now the queue is full for all operations.
-    expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(shed)
-    expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(shed)
-    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 4 })
+    expect(await settle(14)).toEqual(shed)
+    expect(await made.store.commit(placing({ playerId: 'p11', n: 15 }))).toEqual(shed)
+    expect(made.store.stats.commits).toEqual({ queued: 12, inFlight: 1, shed: 4 })
 
     await stop.release()
-    expect(await Promise.all([first, ...accepted, ...priority])).toEqual(Array(9).fill(done))
+    expect(await Promise.all([first, ...accepted, ...priority])).toEqual(Array(13).fill(done))
     expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 4 })
-    expect(await made.recorded()).toHaveLength(9)
+    expect(await made.recorded()).toHaveLength(13)
     await expectBooksToBalance(made)
     await idle(made.pool)
   })
@@ -234,13 +234,13 @@ describe('while loads are blocked', () => {
     const first = load('placebet', 0)
     await until(() => made.store.stats.loads.inFlight === 1)
     const placebets = [1, 2, 3, 4, 5].map(n => load('placebet', n))
-    const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
+    const rollbacks = Array.from({ length: 9 }, (_, n) => load('rollbackbet', 6 + n))
     const unavailable = expect.objectContaining({ name: 'StoreError', code: 'UNAVAILABLE' })
-    expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
-    expect(made.store.stats.loads).toEqual({ queued: 8, inFlight: 1, shed: 2 })
+    expect(await Promise.all([placebets[4], rollbacks[8]])).toEqual([unavailable, unavailable])
+    expect(made.store.stats.loads).toEqual({ queued: 12, inFlight: 1, shed: 2 })
     borrowed.release()
-    const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 4)])
-    expect(found).toMatchObject(Array(9).fill({ player: { balance: '100' }, bet: null, transaction: null }))
+    const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 8)])
+    expect(found).toMatchObject(Array(13).fill({ player: { balance: '100' }, bet: null, transaction: null }))
     expect(made.store.stats.loads).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 })

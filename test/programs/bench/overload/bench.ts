@@ -2,7 +2,7 @@
  * `npm run bench -- overload`: several times the capacity for a minute, on the store over PostgreSQL of the built
  * package: goodput, latencies, recovery, memory and books. Exit code 1 if a limit is exceeded.
  *
- * `--connections 1000,4000`: one run for each. The first bounds the calls, so that nothing is shed; the second
+ * `--connections 1000,4000,12000`: one run for each. The first two fit into the queue, so nothing is shed; the third
  * does not, and sends the rollbacks of what is shed. `--seconds`, `--times`, `--calm`: see OverloadOptions.
  * `--http`: over HTTP instead of in process; sender and wallet then share the cores, so the sender takes a part
  * of the capacity.
@@ -35,6 +35,11 @@ function linesOf(result: OverloadResult): [string, string][] {
     ['bets that found no free connection', String(result.turnedAway)],
     ['placebets that failed and were rolled back', String(result.failed)],
     ['rollbacks that failed and were sent again', String(result.rollbacksFailed)],
+    [
+      'share of failed placebets; of failed rollbacks',
+      `${result.failedShare.toFixed(3)}; ${result.rollbacksFailedShare.toFixed(3)}`,
+    ],
+    ['longest time to an answer', ms(result.slowestMs)],
     ['p99 of accepted placebets at half of the capacity', ms(result.calmP99Ms)],
     ['p99 of accepted placebets', ms(result.acceptedP99Ms)],
     ['p99 of rollbacks, from the failure to the success', ms(result.rollbackP99Ms)],

@@ -4,7 +4,7 @@ import { sharedPostgres } from '../../../postgres/fresh-database.js'
 import type { ServerAddress } from '../../../postgres/global-setup.js'
 import { optionsFrom } from '../options.js'
 import { type BenchDatabase, withDatabase } from '../postgres/ground.js'
-import { exceededOf } from './limits.js'
+import { exceededOf, type Limited } from './limits.js'
 import { overload } from './overload.js'
 import { createPlatform } from './platform.js'
 import { inProcess, overHttp, type Target } from './targets.js'
@@ -55,7 +55,10 @@ describe('given three times the capacity', () => {
 })
 
 describe('given the limits of the benchmark', () => {
-  const normal = { goodput: 0.9, recoverySeconds: 1 }
+  const normal: Limited = {
+    ...{ goodput: 0.9, recoverySeconds: 1, slowestMs: 500 },
+    ...{ failedShare: 0.5, rollbacksFailedShare: 0.1 },
+  }
   const late = 'as before within 5 s'
 
   it.each([
@@ -66,10 +69,17 @@ describe('given the limits of the benchmark', () => {
       { ...normal, goodput: 0.1 },
       ['a goodput of at least 0.7'],
     ],
-    ['too few bets are accepted, because most are shed', 4_000, { ...normal, goodput: 0.1 }, []],
+    ['too few bets are accepted, because most are shed', 12_000, { ...normal, goodput: 0.1 }, []],
     ['it recovers late', 1_000, { ...normal, recoverySeconds: 6 }, [late]],
-    ['it recovers late after shedding', 4_000, { ...normal, recoverySeconds: 6 }, [late]],
-    ['it does not recover', 4_000, { ...normal, recoverySeconds: null }, [late]],
+    ['it recovers late after shedding', 12_000, { ...normal, recoverySeconds: 6 }, [late]],
+    ['it does not recover', 12_000, { ...normal, recoverySeconds: null }, [late]],
+    [
+      'more rollbacks are shed than placebets',
+      4_000,
+      { ...normal, rollbacksFailedShare: 0.6 },
+      ['rollbacks shed no more than placebets'],
+    ],
+    ['an answer comes late', 4_000, { ...normal, slowestMs: 10_001 }, ['every answer within 10 s']],
   ])('when %s, then the exceeded limits are known', (_, connections, result, exceeded) => {
     expect(exceededOf(result, connections)).toEqual(exceeded)
   })

@@ -29,7 +29,12 @@ export interface OverloadResult {
   goodput: number
   turnedAway: number
   failed: number
+  /** Placebets that failed, as a share of those that were sent; of rollbacks likewise. 0 if none was sent. */
+  failedShare: number
+  rollbacksFailedShare: number
   rollbacksFailed: number
+  /** The longest time from a call to its answer. */
+  slowestMs: number
   calmP99Ms: number
   acceptedP99Ms: number
   /** From the failure of a placebet to the success of its rollback; `null` if none failed. */
@@ -73,7 +78,10 @@ export async function overload(
     goodput: busy.acceptedMs.length / lasted / capacityPerSecond,
     turnedAway: busy.turnedAway,
     failed: busy.failed,
+    failedShare: busy.failed / Math.max(1, busy.failed + busy.acceptedMs.length),
+    rollbacksFailedShare: busy.rollbacksFailed / Math.max(1, busy.rollbacksSent),
     rollbacksFailed: busy.rollbacksFailed,
+    slowestMs: busy.slowestMs,
     calmP99Ms,
     acceptedP99Ms: percentile(busy.acceptedMs, 0.99),
     rollbackP99Ms: busy.rolledBackMs.length === 0 ? null : percentile(busy.rolledBackMs, 0.99),

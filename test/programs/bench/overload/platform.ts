@@ -19,10 +19,14 @@ export interface Phase {
   acceptedMs: number[]
   /** Placebets that were answered 5xx, or not at all. */
   failed: number
+  /** Rollbacks that were sent, again too. */
+  rollbacksSent: number
   /** Rollbacks that were answered 5xx, or not at all; each is sent again. */
   rollbacksFailed: number
   /** From the failure of a placebet to the success of its rollback, in milliseconds. */
   rolledBackMs: number[]
+  /** The longest time from a call to its answer, in milliseconds. */
+  slowestMs: number
 }
 
 export interface Platform {
@@ -53,7 +57,7 @@ const tickMs = 2
 const retryMs = 1_000
 const retryMsMax = 8_000
 
-export function createPlatform(send: Send, connections: number, playersCount: number): Platform {
+export function createPlatform(sendCall: Send, connections: number, playersCount: number): Platform {
   const accepted = new Map<string, number>()
   const rolledBack: string[] = []
   const due = createQueue<Rollback>()
@@ -64,6 +68,14 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
   let arrivals = 0
   let last = performance.now()
   let onIdle: () => void = () => {}
+
+  const send: Send = async (path, body) => {
+    const of = phase
+    const sentAt = performance.now()
+    const status = await sendCall(path, body)
+    of.slowestMs = Math.max(of.slowestMs, performance.now() - sentAt)
+    return status
+  }
 
   async function placeBet(arrivedAt: number, of: Phase): Promise<void> {
     const betId = nextId('rising')
@@ -80,6 +92,7 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
   }
 
   async function rollBack(rollback: Rollback): Promise<void> {
+    phase.rollbacksSent += 1
     const status = await send('/rollbackbet', rollback.body)
     if (status === 200) {
       rollback.phase.rolledBackMs.push(performance.now() - rollback.failedAt)
@@ -168,7 +181,10 @@ function createQueue<T>() {
 }
 
 function newPhase(): Phase {
-  return { arrived: 0, turnedAway: 0, acceptedMs: [], failed: 0, rollbacksFailed: 0, rolledBackMs: [] }
+  return {
+    ...{ arrived: 0, turnedAway: 0, acceptedMs: [], failed: 0 },
+    ...{ rollbacksSent: 0, rollbacksFailed: 0, rolledBackMs: [], slowestMs: 0 },
+  }
 }
 
 const stake = 2.5
