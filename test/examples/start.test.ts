@@ -244,7 +244,7 @@ describe('given npm start', () => {
     const page = await answer.text()
     expect(page).toContain('Authorization: Basic ')
     expect(page).toContain('Taken once, for 12.50 EUR; rolled back, the stake was returned.')
-    expect(page).toContain('Player anna has 100.00 EUR now')
+    expect(page).toContain('<h3>anna: 100.00 EUR</h3>')
     server.child.kill('SIGTERM')
     expect(await server.closed).toEqual({ code: 0, signal: null })
   })

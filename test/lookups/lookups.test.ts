@@ -200,7 +200,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
       ['a page without a number', () => lookups.player('anna', { limit: 0 }), /limit/],
       ['a page that is too large', () => lookups.player('anna', { limit: 1_001 }), /limit/],
       ['a cursor of its own', () => lookups.player('anna', { cursor: 'MQ==' }), /cursor/],
-      ['a time in another zone', () => lookups.player('anna', { from: '2026-11-22T10:00:00+02:00' }), /from/],
+      ['a time in a named zone', () => lookups.player('anna', { from: '2026-11-22T10:00:00 CET' }), /from/],
       ['a day that does not exist', () => lookups.player('anna', { to: '2026-02-30' }), /to must be/],
       [
         'a span without an end',

@@ -195,7 +195,7 @@ function pageOf({ check, lowestTieBreaker }: LookupParts, page: Page) {
 
 function timeOf(check: OptionChecks, name: string, value: unknown): string {
   const time = microsecondsOf(value)
-  return time ?? check.invalid(`${name} must be a time in UTC, as in "2026-11-22T10:00:00Z"`)
+  return time ?? check.invalid(`${name} must be a time, as in "2026-11-22T10:00:00Z"`)
 }
 
 const cursorOf = (position: Position): string => btoa(encodeURIComponent(JSON.stringify(position)))

@@ -89,9 +89,11 @@ export function wholeNumberOf(name: string, text: string | undefined): number | 
   return Number(text)
 }
 
-/** A time of a lookup, as it was given. */
+/** A time of a lookup, in UTC: lookups of a config file may know no other. */
 export function timeOf(name: string, text: string | undefined): string | undefined {
-  if (text === undefined || microsecondsOf(text) !== null) return text
+  if (text === undefined) return undefined
+  const time = microsecondsOf(text)
+  if (time !== null) return `${time}Z`
   throw new UsageError(
     `${name} must be a time, as in 2026-11-22, 2026-11-22T10:00:00Z or 2026-11-22T10:00+01:00, not ${JSON.stringify(text)}`,
   )

@@ -92,9 +92,12 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         ),
         '',
       ])
-      const player = await run(['player', 'anna', '--limit', '1', '--from', '2020-01-01', ...options], {
-        url,
-      })
+      const player = await run(
+        ['player', 'anna', '--limit', '1', '--from', '2020-01-01T00:00+01:00', ...options],
+        {
+          url,
+        },
+      )
       expect(player.error).toBe('')
       expect(player.out).toMatch(/^Player anna has 145\.00 EUR now\n\n/)
       expect(player.out).toMatch(/settlement BET_PAID {2}s-1 .*\+75\.00 +145\.00 {2}accepted\n/)
