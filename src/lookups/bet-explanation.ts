@@ -4,7 +4,7 @@ import type { SettlementType } from '../store.js'
 import { stateOf } from './bet-state.js'
 import { money } from './money-text.js'
 import type { BetHistory, RecordedBet } from './records.js'
-import { type BetStep, isLegacy, isTombstone, stepsOf } from './steps.js'
+import { type BetStep, isLegacy, isTombstone, stepsOf, wasRefusedFirst } from './steps.js'
 
 /** A bet, in words for people. */
 export interface BetExplanation {
@@ -59,6 +59,8 @@ function verdictOf(history: BetHistory, steps: readonly BetStep[]): string {
     refused === 0
       ? ''
       : `; ${refused} ${isStopped ? 'later' : 'other'} placebet${refused === 1 ? ' was' : 's were'} refused and debited nothing`
+  if (isStopped && wasRefusedFirst(history))
+    return neverTaken(bets).replace(/\.$/, '; its rollback had nothing to return.')
   if (isStopped) return `Never taken: its rollback came first, so nothing was debited${others}.`
   const stake = money(bet.stake, bet.currency)
   const start =

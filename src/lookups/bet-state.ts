@@ -1,7 +1,7 @@
 /** What became of a bet, in the words of support. Text and pages have them from here. */
 import { isZero } from '../money.js'
 import type { BetHistory, RecordedBet } from './records.js'
-import { isTombstone } from './steps.js'
+import { isTombstone, wasRefusedFirst } from './steps.js'
 
 /** Of a bet that was taken, or rolled back before it arrived. */
 export function betState({ status, credits }: RecordedBet): string {
@@ -19,5 +19,6 @@ export function betState({ status, credits }: RecordedBet): string {
 export function stateOf(history: Omit<BetHistory, 'betId'>): string {
   const { bet, transactions } = history
   if (bet === null) return transactions.length === 0 ? 'Unknown' : 'Refused'
-  return isTombstone(history) ? 'Cancelled before it arrived' : betState(bet)
+  if (!isTombstone(history)) return betState(bet)
+  return wasRefusedFirst(history) ? 'Refused' : 'Cancelled before it arrived'
 }

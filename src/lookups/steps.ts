@@ -25,15 +25,20 @@ interface Before {
   placed: RecordedTransaction | null
   isRolledBack: boolean
   isTombstone: boolean
+  /** A placebet was refused. */
+  isRefused: boolean
 }
 
 /** @returns a step for each transaction, in the order in which they changed the bet */
 export function stepsOf(history: BetHistory): BetStep[] {
-  const before: Before = { placed: null, isRolledBack: false, isTombstone: false }
+  const before: Before = { placed: null, isRolledBack: false, isTombstone: false, isRefused: false }
   return inOrderOfCredits(history.transactions).map(transaction => {
     const accepted = transaction.refusal === null
     const step = { transaction, accepted, ...explanationOf(transaction, before, history) }
-    if (accepted && transaction.operation === 'placebet') before.placed ??= transaction
+    if (transaction.operation === 'placebet') {
+      if (accepted) before.placed ??= transaction
+      else before.isRefused = true
+    }
     if (accepted && transaction.operation === 'rollbackbet') {
       before.isTombstone ||= step.rule === 'D11'
       before.isRolledBack = true
@@ -88,6 +93,14 @@ export const isLegacy = (history: BetCalls): boolean => isUnplaced(history) && !
 
 /** Whether the rollback of the bet came before the bet (D11). */
 export const isTombstone = (history: BetCalls): boolean => isUnplaced(history) && isStopped(history)
+
+/** Whether a placebet was refused before the bet was rolled back. */
+export function wasRefusedFirst({ transactions }: BetCalls): boolean {
+  const [first] = transactions.filter(({ operation, refusal }) =>
+    operation === 'placebet' ? refusal !== null : operation === 'rollbackbet' && refusal === null,
+  )
+  return first?.operation === 'placebet'
+}
 
 function explanationOf(transaction: RecordedTransaction, before: Before, history: BetHistory): Explanation {
   switch (transaction.operation) {
@@ -207,6 +220,8 @@ function rolledBack(transaction: RecordedTransaction, before: Before, history: B
       why: `the platform rolled the bet back: the stake of ${returned} was returned`,
     }
   if (before.isRolledBack) return { rule: 'D12', why: 'rolled back already; nothing was left to return' }
+  if (before.placed === null && before.isRefused)
+    return { rule: 'D11', why: 'the platform rolled the refused bet back: there was no stake to return' }
   if (before.placed === null && !isLegacy(history))
     return {
       rule: 'D11',

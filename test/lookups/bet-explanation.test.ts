@@ -325,6 +325,16 @@ describe('the order of the steps', () => {
     ])
   })
 
+  it('given a placebet that was refused and then rolled back, then it was not the rollback that came first', () => {
+    const found = history(tombstone, refused(noFunds), of('rollbackbet', {}))
+    const { verdict, steps, now } = explainBet(found)
+    expect(verdict).toBe(
+      'Never taken: its placebet was refused (INSUFFICIENT_FUNDS) and debited nothing; its rollback had nothing to return.',
+    )
+    expect(steps[1]?.why).toBe('the platform rolled the refused bet back: there was no stake to return')
+    expect(now[0]).toMatch(/^Refused, /)
+  })
+
   it('given amounts that no order explains, and a rollback that came first, then it is that of recording', () => {
     expect(idsOf(transaction(), clawback('u-1', '9'), win('s-1', '75'))).toEqual(['t-1', 'u-1', 's-1'])
     expect(idsOf(of('rollbackbet', {}), refused(lateBet))).toEqual(['rollbackbet-1', 't-2'])
