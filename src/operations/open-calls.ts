@@ -2,8 +2,10 @@
 
 /** What the stop uses of a server. */
 export interface StoppableServer {
-  on(event: string, listener: (...values: never[]) => void): unknown
-  prependListener(event: string, listener: (...values: never[]) => void): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: some versions of @types/node say any, which never excludes
+  on(event: string, listener: (...values: any[]) => void): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  prependListener(event: string, listener: (...values: any[]) => void): unknown
   close(callback: () => void): unknown
   /** Required. Servers of HTTP/2, whose connections carry several calls, do not have it. */
   closeIdleConnections?: (() => void) | undefined

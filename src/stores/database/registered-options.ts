@@ -9,11 +9,19 @@ export interface RegisteredOptions {
 }
 
 /**
- * Reads the JSON of an option set.
+ * Reads the JSON of option sets. Only the outbox may differ, while it is turned on: processes without it go on.
  *
  * @param ownTable the library's own players' table, which no option names
+ * @returns `null`: there is none, or they name several tables
  */
-export function registeredOptions(json: string, ownTable: string): RegisteredOptions {
+export function registeredOptions(sets: readonly string[], ownTable: string): RegisteredOptions | null {
+  const [first, ...others] = sets.map(json => optionsOf(json, ownTable))
+  const tablesOf = ({ outbox: _, ...tables }: RegisteredOptions) => JSON.stringify(tables)
+  if (first === undefined || others.some(each => tablesOf(each) !== tablesOf(first))) return null
+  return others.find(({ outbox }) => outbox) ?? first
+}
+
+function optionsOf(json: string, ownTable: string): RegisteredOptions {
   const set = JSON.parse(json) as Readonly<Record<string, unknown>>
   const players = Object.fromEntries(
     Object.entries(set)

@@ -20,25 +20,23 @@ export async function migratedWith(
       WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE'`,
     [schemaName],
   )
-  const sets = new Set(
-    procedures
-      .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
-      .map(([, comment]) => String(comment)),
-  )
-  const [registered] = sets
-  if (registered === undefined) {
+  const sets = procedures
+    .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
+    .map(([, comment]) => String(comment))
+  if (sets.length === 0) {
     throw storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This user sees no procedure of the schema ${schemaName}, where the options of the migration are registered: ` +
         'state players and legacyBets, as for the store, or grant EXECUTE on the schema',
     )
   }
-  if (sets.size > 1) {
+  const registered = registeredOptions(sets, `${schemaName}.wallet_players`)
+  if (registered === null) {
     throw storeError(
       'SCHEMA_OPTIONS',
       `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store ` +
         '(the command: in a module, --config)',
     )
   }
-  return { schema: schemaName, ...registeredOptions(registered, `${schemaName}.wallet_players`) }
+  return { schema: schemaName, ...registered }
 }

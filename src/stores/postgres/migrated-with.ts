@@ -17,13 +17,16 @@ export async function migratedWith(
   const rows = (await ask(`SELECT options::text AS options FROM ${schema}.options`, [])) as {
     options: string
   }[]
-  const [registered] = rows
-  if (registered === undefined || rows.length > 1) {
+  const registered = registeredOptions(
+    rows.map(({ options }) => options),
+    `${schemaName}.players`,
+  )
+  if (registered === null) {
     throw storeError(
       'SCHEMA_OPTIONS',
       `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
         'legacyBets, as for the store (the command: in a module, --config)',
     )
   }
-  return { schema: schemaName, ...registeredOptions(registered.options, `${schemaName}.players`) }
+  return { schema: schemaName, ...registered }
 }

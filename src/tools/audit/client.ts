@@ -32,7 +32,8 @@ export interface Client {
   readonly mask: Mask
   /** The reply never rejects: a failed connection is a result too. */
   send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> }
-  close(): void
+  /** Closes the connections. The next call opens one. */
+  disconnect(): void
 }
 
 type Agents = Record<string, Agent>
@@ -74,7 +75,7 @@ export function openClient(settings: AuditSettings): Client {
         })
       return { exchange, reply }
     },
-    close() {
+    disconnect() {
       for (const agent of Object.values(agents)) agent.destroy()
     },
   }

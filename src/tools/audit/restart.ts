@@ -1,7 +1,7 @@
 /** Restarts the wallet under test, and waits until it answers again. */
 import { withTimeout } from '../../timeout.js'
-import type { Mask } from '../platform/secrets.js'
 import { runCommand } from '../platform/settle.js'
+import type { Client } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { WalletCalls } from './wallet-calls.js'
 
@@ -12,7 +12,7 @@ const pauseMs = 100
 export async function restartWallet(
   { restart }: AuditSettings,
   wallet: WalletCalls,
-  mask: Mask,
+  { mask, disconnect }: Pick<Client, 'mask' | 'disconnect'>,
 ): Promise<string | null> {
   const late = (): never => {
     throw new Error(`not done within ${restartMsMax / 1_000} s`)
@@ -25,6 +25,8 @@ export async function restartWallet(
       `the wallet could not be restarted: ${error instanceof Error ? error.message : String(error)}`,
     )
   }
+  // A process that stops gracefully still answers on the connections that are open.
+  disconnect()
   const until = performance.now() + restartMsMax
   for (;;) {
     const { balance } = await wallet.readBalance()

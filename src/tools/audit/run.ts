@@ -57,7 +57,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }
   } finally {
-    client.close()
+    client.disconnect()
   }
 }
 

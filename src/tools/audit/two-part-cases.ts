@@ -91,7 +91,7 @@ const stepMs = 100
 /** @returns why there was no pause or no restart; otherwise `null` */
 async function passTime(between: BetweenParts, { run, wallet, wait }: CaseContext): Promise<string | null> {
   const { settings, client } = run
-  if (between === 'restart') return await restartWallet(settings, wallet, client.mask)
+  if (between === 'restart') return await restartWallet(settings, wallet, client)
   const until = client.now() + (settings.pauseMs ?? 0)
   while (client.now() < until) {
     if (settings.signal?.aborted) return 'the audit was stopped'

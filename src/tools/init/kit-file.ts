@@ -126,8 +126,10 @@ function copyLines(mapping: Mapping): string[] {
   const name = (text: string) => sqlName(engine, text)
   const copy = `${schema}.${name(table.name)}`
   const source = `${name(table.schema)}.${name(table.name)}`
-  const changes = changesOf(mapping)
-  const altered = changes.length === 0 ? [] : [`ALTER TABLE ${copy} ${changes.join(', ')}`]
+  // An identity goes first: with it, the type of the id cannot be changed.
+  const altered = [identityChanges(mapping), changesOf(mapping)]
+    .filter(changes => changes.length > 0)
+    .map(changes => `ALTER TABLE ${copy} ${changes.join(', ')}`)
   if (engine === 'postgres') {
     const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
     const like = `CREATE TABLE ${copy} (LIKE ${source}${kept})`
@@ -166,10 +168,12 @@ function idChanges(mapping: Mapping): string[] {
   const name = sqlName(engine, id.name)
   if (engine === 'mysql')
     return [`MODIFY ${name} varchar(${idLength}) COLLATE ${exactCollation ?? 'utf8mb4_bin'} NOT NULL`]
-  const identity = isText(mapping)
-    ? []
-    : [`ALTER ${name} DROP IDENTITY IF EXISTS`, `ALTER ${name} DROP DEFAULT`]
-  return [...identity, `ALTER ${name} TYPE text`]
+  return [...(isText(mapping) ? [] : [`ALTER ${name} DROP DEFAULT`]), `ALTER ${name} TYPE text`]
+}
+
+function identityChanges(mapping: Mapping): string[] {
+  if (mapping.engine === 'mysql' || keepsId(mapping) || isText(mapping)) return []
+  return [`ALTER ${sqlName(mapping.engine, mapping.id.name)} DROP IDENTITY IF EXISTS`]
 }
 
 function currencyChanges(mapping: Mapping): string[] {

@@ -1,4 +1,5 @@
 /** Wallets that forget after a while, or when they are restarted, fail the cases in two acts. */
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Fault, fieldsOf, type Message, refusal, startFront } from '../wallets/fronts.js'
@@ -112,6 +113,35 @@ describe('with the options', () => {
     const fault = forgetful(what, since => performance.now() - since > forgetAfterMs)
     const report = await audited(fault, { pauseMs: forgetAfterMs + 500 })
     expect(idsOf(report, 'failed')).toContain(first[what][0])
+  })
+
+  it('given a process that still answers on open connections, then the restart is over on a new one', async () => {
+    const wallet = await startFront(correct)
+    closing.push(() => wallet.close())
+    const { hostname, port } = new URL(wallet.url)
+    let restarts = 0
+    let late = 0
+    const proxy = createServer(socket => {
+      const own = restarts
+      const upstream = connect(Number(port), hostname)
+      socket.on('data', () => {
+        if (own < restarts) late += 1
+      })
+      socket.on('error', () => upstream.destroy())
+      upstream.on('error', () => socket.destroy())
+      socket.pipe(upstream).pipe(socket)
+    })
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => void proxy.close())
+    const url = new URL(wallet.url)
+    url.port = String((proxy.address() as AddressInfo).port)
+    const report = await audited(correct, {
+      ...{ baseUrl: url.href, credentials: wallet.credentials, only: ['AU-94*'] },
+      restart: () => {
+        restarts += 1
+      },
+    })
+    expect([restarts, late, idsOf(report, 'failed')]).toEqual([1, 0, []])
   })
 
   it.each(Object.keys(first) as Forgets[])('a wallet that keeps %s in memory fails', async what => {

@@ -123,6 +123,13 @@ describe.each([
         expect((await run(words)).out).toBe(first.out.replace('Migrated', 'Nothing to do'))
     })
 
+    test('the outbox beside the options without it: both have one table', async () => {
+      expect((await run([...players, '--outbox', '--allow-other-options'])).code).toBe(0)
+      const again = await run([])
+      expect([again.code, again.error]).toEqual([0, ''])
+      expect(again.out).toMatch(/^Nothing to do: /)
+    })
+
     test('other options: refused, unless on purpose', async () => {
       const other = players.map(word => (word === 'EUR=2,JPY=0' ? 'EUR=2,JPY=0,KWD=3' : word))
       const refused = await run(other)
