@@ -143,8 +143,7 @@ function sum(a: Decimal, sign: 1 | -1, b: Decimal): Decimal {
 function unitsOf(value: Decimal, decimals: number): number {
   const missing = decimals - writtenDecimalsOf(value)
   if (value.length + missing > numberDigitsMax) return Number.NaN
-  // The product is off by less than a quarter of a unit: 2^-52 of at most 10^15.
-  return Math.round(Number(value) * 10 ** decimals)
+  return Number(value.replace('.', '')) * 10 ** missing
 }
 
 function textOfUnits(units: number, decimals: number): Decimal {

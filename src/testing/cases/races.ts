@@ -1,8 +1,10 @@
 /** Concurrent requests through the handlers: the result must be that of some sequential order. */
 import { add } from '../../money.js'
+import type { WalletStore } from '../../store.js'
 import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { anna, ben, placeBet, refuseBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
+import { commitTogether } from '../gathered-commits.js'
 import { type CallResult, call, shownTally, tally } from '../platform-calls.js'
 import type { Wallet } from '../wallet.js'
 
@@ -90,11 +92,17 @@ export const raceCases: readonly CaseDefinition[] = [
       const wallet = await context.open()
       for (let round = 0; round < rounds; round += 1) {
         const betId = `b-${round}`
-        const answers = await concurrently(4, index =>
-          index % 2 === round % 2
-            ? call(context, wallet.store, 'placebet', { transactionId: `t-${round}`, betId })
-            : call(context, wallet.store, 'rollbackbet', { transactionId: `r-${round}`, betId }),
+        const calls = Array.from(
+          { length: 4 },
+          (_, index) => (store: WalletStore) =>
+            index % 2 === round % 2
+              ? call(context, store, 'placebet', { transactionId: `t-${round}`, betId })
+              : call(context, store, 'rollbackbet', { transactionId: `r-${round}`, betId }),
         )
+        const isTogether = round < rounds / 2
+        const answers = isTogether
+          ? await commitTogether(calls.map(run => ({ store: wallet.store, run })))
+          : await concurrently(calls.length, index => calls[index]?.(wallet.store) as Promise<CallResult>)
         context.check(
           answers.filter((_, index) => index % 2 !== round % 2).every(({ ok }) => ok),
           'the rollback to succeed',
@@ -143,14 +151,17 @@ export const raceCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'A clawback and a placebet on the same funds, sent concurrently: exactly one of them debits the balance (U03)',
     async run(context: CaseContext) {
-      for (const clawbackFirst of [true, false]) {
+      for (const order of ['clawback first', 'bet first', 'together']) {
         const wallet = await paid(context)
-        const [clawback, bet] = await bothConcurrently(
-          clawbackFirst,
-          () => call(context, wallet.store, 'unsettlement', { transactionId: 'u-1', betId: 'b-1' }),
-          () =>
-            call(context, wallet.store, 'placebet', { transactionId: 't-2', betId: 'b-2', amount: '100' }),
-        )
+        const clawBack = (store = wallet.store) =>
+          call(context, store, 'unsettlement', { transactionId: 'u-1', betId: 'b-1' })
+        const place = (store = wallet.store) =>
+          call(context, store, 'placebet', { transactionId: 't-2', betId: 'b-2', amount: '100' })
+        const [clawback, bet] = (
+          order === 'together'
+            ? await commitTogether([clawBack, place].map(run => ({ store: wallet.store, run })))
+            : await bothConcurrently(order === 'clawback first', clawBack, place)
+        ) as [CallResult, CallResult]
         expectTally(context, [clawback, bet], { ok: 1, INSUFFICIENT_FUNDS: 1 })
         await wallet.expectBalance('anna', clawback.ok ? '70' : '30')
         const credit = (await wallet.existingBet('b-1')).credits.BET_PAID

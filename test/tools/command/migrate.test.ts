@@ -134,7 +134,7 @@ describe.each([
       const other = players.map(word => (word === 'EUR=2,JPY=0' ? 'EUR=2,JPY=0,KWD=3' : word))
       const refused = await run(other)
       expect(refused.error).toMatch(
-        /^Cannot migrate: The schema .* was migrated with other options: players\.minorUnits/,
+        /^Cannot migrate: The schema .* was migrated with other options: .*players\.minorUnits/,
       )
       expect(refused.code).toBe(2)
       expect((await run([...other, '--allow-other-options'])).code).toBe(0)
