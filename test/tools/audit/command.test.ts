@@ -445,7 +445,7 @@ describe('bet-wallet simulate', () => {
     expect(elsewhere.error).toContain('--no-settle')
     const without = await run([...words, '--no-settle'], password)
     expect(without.code).toBe(0)
-    expect(without.out).toMatch(/^settlement +never/m)
+    expect(without.out).toMatch(/^answers to settlement +never/m)
   })
 
   it('has exit code 1 if the books differ', async () => {
