@@ -91,7 +91,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   })
 
   test('of two players without funds, only the first is tried, with a credit first', async () => {
-    await admin.query(`UPDATE pam.accounts SET balance = 0; INSERT INTO pam.accounts VALUES ('ben', 'EUR', 0);
+    await admin.query(`DELETE FROM pam.accounts; INSERT INTO pam.accounts VALUES ('anna', 'EUR', 0), ('ben', 'EUR', 0);
       ALTER TABLE pam.accounts ADD CONSTRAINT never_below CHECK (balance >= 0)`)
     const writer = await admin.getConnection()
     await writer.query("BEGIN; SELECT 1 FROM pam.accounts WHERE id = 'ben' FOR UPDATE")
@@ -100,7 +100,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     writer.release()
     expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
     await admin.query(`ALTER TABLE pam.accounts DROP CONSTRAINT never_below;
-      DELETE FROM pam.accounts WHERE id = 'ben'; UPDATE pam.accounts SET balance = 100`)
+      DELETE FROM pam.accounts; INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)`)
   })
 
   test('rights that are missing, each: the SQL that grants it', async () => {

@@ -152,7 +152,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
       })
 
       test('of two players without funds, only the one that is not locked is tried, with a credit first', async () => {
-        await admin.query(`UPDATE pam.accounts SET balance = 0; INSERT INTO pam.accounts VALUES ('ben', 'EUR', 0);
+        await admin.query(`DELETE FROM pam.accounts; INSERT INTO pam.accounts VALUES ('anna', 'EUR', 0), ('ben', 'EUR', 0);
           ALTER TABLE pam.accounts ADD CONSTRAINT never_below CHECK (balance >= 0)`)
         const writer = await admin.connect()
         await writer.query("BEGIN; SELECT 1 FROM pam.accounts WHERE id = 'anna' FOR UPDATE")
@@ -161,7 +161,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         writer.release()
         expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
         await admin.query(`ALTER TABLE pam.accounts DROP CONSTRAINT never_below;
-          DELETE FROM pam.accounts WHERE id = 'ben'; UPDATE pam.accounts SET balance = 100`)
+          DELETE FROM pam.accounts; INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)`)
       })
 
       test('without any right on the library: the table must be named, then every right is printed', async () => {
