@@ -9,7 +9,7 @@ export interface RegisteredOptions {
 }
 
 /**
- * Reads the JSON of option sets. Only the outbox may differ, while it is turned on: processes without it go on.
+ * Reads the JSON of option sets. Only the outbox may differ: it is turned on beside processes without it.
  *
  * @param ownTable the library's own players' table, which no option names
  * @returns `null`: there is none, or they name several tables

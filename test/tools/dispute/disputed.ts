@@ -19,7 +19,7 @@ export async function disputedWallet(prefix = ''): Promise<Disputed> {
   const id = (name: string) => `${prefix}${name}`
   const { store, lookups } = createMemoryWallet([
     { playerId: id('anna'), currency: 'EUR', balance: '100' },
-    { playerId: id('kenji'), currency: 'JPY', balance: '777' },
+    { playerId: id('kenji'), currency: 'JPY', balance: '77700077' },
   ])
   const common = { playerId: id('anna'), transactionDate: '2026-11-21T18:00:00Z' }
   const ids = (transaction: string, bet: string) => ({ transactionId: id(transaction), betId: id(bet) })

@@ -91,12 +91,12 @@ describe('the questions of a dispute', () => {
 it('never shows the balance of another player', async () => {
   const page = await pageOf('corrected')
   expect(page).toContain('player kenji')
-  expect(page).not.toContain('777')
+  expect(page).not.toContain('77700077')
   const history = await wallet.bet('corrected')
   const transactions = history.transactions.map(each =>
     each.playerId === 'kenji' ? { ...each, delta: '-30', refusal: null } : each,
   )
-  expect(renderBet({ ...history, transactions })).not.toMatch(/777|807/)
+  expect(renderBet({ ...history, transactions })).not.toMatch(/77700077|77700107/)
 })
 
 describe('the state of a bet', () => {
