@@ -149,4 +149,42 @@ export const survivors: readonly KnownSurvivor[] = [
     'if (canonicalDate.test(value)) return value',
     [['canonicalDate.test(value)', 'false']],
   ),
+  ...because(
+    'equivalent',
+    'A fast path, switched off or for fewer amounts: the other path has the same result.',
+    'src/money.ts',
+    'if (text.length <= numberDigitsMax) return text',
+    [
+      ['text.length <= numberDigitsMax', 'text.length < numberDigitsMax'],
+      ['text.length <= numberDigitsMax', 'false'],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'A fast path, switched off: equal texts are equal by value.',
+    'src/money.ts',
+    'if (a === b) return 0',
+    [['a === b', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'A fast path, switched off: the other path has the same result.',
+    'src/money.ts',
+    'if (decimals === 0) return String(units)',
+    [['decimals === 0', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'A fast path, switched off: the other path has the same result.',
+    'src/money.ts',
+    'if (written === decimals) return value',
+    [['written === decimals', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'A fast path, switched off: without hooks both are granted.',
+    'src/authorization.ts',
+    "if (operation !== 'placebet' || (authorizeRequest === undefined && authorizeBet === undefined)) {",
+    [['authorizeRequest === undefined && authorizeBet === undefined', 'false']],
+  ),
 ]
