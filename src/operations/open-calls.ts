@@ -2,10 +2,10 @@
 
 /** What the stop uses of a server. */
 export interface StoppableServer {
-  // biome-ignore lint/suspicious/noExplicitAny: some versions of @types/node say any, which never excludes
+  // biome-ignore-start lint/suspicious/noExplicitAny: @types/node 26 says any, and never excludes it.
   on(event: string, listener: (...values: any[]) => void): unknown
-  // biome-ignore lint/suspicious/noExplicitAny: as above
   prependListener(event: string, listener: (...values: any[]) => void): unknown
+  // biome-ignore-end lint/suspicious/noExplicitAny: @types/node 26 says any, and never excludes it.
   close(callback: () => void): unknown
   /** Required. Servers of HTTP/2, whose connections carry several calls, do not have it. */
   closeIdleConnections?: (() => void) | undefined

@@ -87,11 +87,11 @@ export async function migrateMysql(
   options: MysqlTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  await hasMigrated(client, options, settings)
+  await migrateIfNeeded(client, options, settings)
 }
 
 /** As {@link migrateMysql}. @returns whether there was anything to do */
-export async function hasMigrated(
+export async function migrateIfNeeded(
   client: MysqlPool,
   options: MysqlTables,
   settings: MigrationSettings,

@@ -72,11 +72,11 @@ export async function migratePostgres(
   options: PostgresTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  await hasMigrated(client, options, settings)
+  await migrateIfNeeded(client, options, settings)
 }
 
 /** As {@link migratePostgres}. @returns whether there was anything to do */
-export async function hasMigrated(
+export async function migrateIfNeeded(
   client: PostgresClient,
   options: PostgresTables,
   settings: MigrationSettings,

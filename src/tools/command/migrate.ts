@@ -1,7 +1,10 @@
 /** `bet-wallet migrate`: creates the library's tables for a players' table, or brings them up to date. */
 import type { ParseArgsConfig } from 'node:util'
-import { hasMigrated as hasMigratedMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
-import { hasMigrated as hasMigratedPostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
+import { migrateIfNeeded as migrateMysqlIfNeeded, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
+import {
+  migrateIfNeeded as migratePostgresIfNeeded,
+  postgresMigrationSql,
+} from '../../stores/postgres/migrate.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
@@ -49,8 +52,8 @@ const settingsOf = (values: Values) => ({ lookupIndexes: values['lookup-indexes'
 async function apply(database: Database, tables: StoreTables, values: Values): Promise<boolean> {
   const settings = { ...settingsOf(values), allowOtherOptions: values['allow-other-options'] ?? false }
   return database.engine === 'postgres'
-    ? await hasMigratedPostgres(database.pool, tables, settings)
-    : await hasMigratedMysql(database.pool, tables, settings)
+    ? await migratePostgresIfNeeded(database.pool, tables, settings)
+    : await migrateMysqlIfNeeded(database.pool, tables, settings)
 }
 
 function migrationSql({ engine }: Database, tables: StoreTables, values: Values): string {

@@ -249,7 +249,7 @@ function hookLines(mapping: Mapping): string[] {
     "  return { release: async () => { await connection.query('ROLLBACK'); connection.release() } }",
     '},',
     'advanceClock: null, // no record expires',
-    'refuseBets: null, // this store has no rule of yours',
+    'refuseBets: null, // no rule of your own refuses a bet',
     '// crash, holdCommit: answered commits survive, and none is half done. stopReplication: nor lost at a failover',
     '// settleExternally, closePlayer: your own settlements and exclusions beside the store',
   ]
