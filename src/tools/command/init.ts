@@ -330,8 +330,8 @@ function nextSteps({ paths, run, folder, missing, needsUrl, isCompiled }: Writte
       }`,
     ],
     [
-      'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --currency … --user platform --settle-url /settlement',
-      'tests the running server with one of your players, who has funds',
+      'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement',
+      'tests the running server with two of your players, who have funds',
     ],
     ['npx bet-wallet check', "tests the database, as the wallet's user, who has the rights of grants.sql"],
   ]
