@@ -52,6 +52,19 @@ export const check = optionChecks(message => {
 export const relayOf = (outbox: OutboxTable, options: RelayOptions): Relay =>
   createRelay(check, { pollMs: 2, ...options }, () => outbox)
 
+/** A statement of many rows locks them in another order than a relay that works meanwhile: either may be the victim. */
+async function despiteDeadlocks(statement: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await statement()
+      return
+    } catch (error) {
+      const { code } = error as { code?: unknown }
+      if (code !== 'ER_LOCK_DEADLOCK' && code !== '40P01') throw error
+    }
+  }
+}
+
 async function openPostgres(client: PostgresClient, close: () => Promise<void>): Promise<Wallet> {
   const options = { outbox: true }
   await migratePostgres(client, options, { lookupIndexes: true })
@@ -70,9 +83,10 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
     lookups: createPostgresLookups(client),
     outbox: postgresOutbox(client, undefined),
     forgetPlayer: playerId => forgetPlayer(client, {}, playerId),
-    passTime: async () => {
-      await rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL")
-    },
+    passTime: () =>
+      despiteDeadlocks(() =>
+        rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL"),
+      ),
     pauseSql: 'extract(epoch FROM due_at - now())::float8',
     rows,
     close,
@@ -102,9 +116,10 @@ async function openMysql(): Promise<Wallet> {
     lookups: createMysqlLookups(pool, { schema }),
     outbox: mysqlOutbox(withoutDatabase, schema),
     forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
-    passTime: async () => {
-      await rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL')
-    },
+    passTime: () =>
+      despiteDeadlocks(() =>
+        rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL'),
+      ),
     pauseSql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) / 1000000',
     rows,
     async close() {
