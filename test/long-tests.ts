@@ -4,9 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests = filesOf(`tools/audit/correct examples/start tools/audit/audit
+export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
-    tools/audit/findings programs/incidents/incidents stores/mysql/cluster
+    tools/audit/findings programs/incidents/incidents
     stores/mysql/mysql-defaults stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
@@ -28,12 +28,13 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**
- * Before a release, by name: a group of three nodes of MySQL that leave and join, `init` on eleven schemas with kit and
- * audit, the kit on PostgreSQL with each type of id and balance, and whole audits of each store. Each takes some minutes.
+ * Before a release (test/vitest.release.ts): a group of MySQL whose nodes leave and join, the same on Galera, `init` on
+ * eleven schemas with kit and audit, the kit with each type of id and balance, and whole audits of each store and of each
+ * correct wallet. Each takes some minutes. `.ci/run` has a failover of each cluster, a kit of each store, and an audit.
  */
-export const releaseTests = filesOf(
-  'stores/mysql/group tools/init/postgres tools/init/mysql stores/postgres/kit-variants tools/audit/stores',
-)
+export const releaseTests =
+  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql
+    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 

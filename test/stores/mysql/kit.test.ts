@@ -1,19 +1,10 @@
-/** The whole kit on a real server: every kind of players' table, with a hook, in batches. */
+/** The kit on a real server, over two kinds of players' table, and in batches. `kit-variants.test.ts` has the others. */
 import mysql from 'mysql2/promise'
 import { afterAll, describe } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noServer } from '../../mysql/engine.js'
 import { inBatches, judge } from '../kit-on-stores.js'
-import {
-  bigintAccounts,
-  decimalAccounts,
-  everyAccounts,
-  type HarnessOptions,
-  minorUnitAccounts,
-  mysqlHarness,
-  uuidAccounts,
-} from './harness.js'
-import { bigintOf, uuidOf, withIds } from './numbered-players.js'
+import { decimalAccounts, minorUnitAccounts, mysqlHarness } from './harness.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
@@ -24,32 +15,13 @@ describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
   afterAll(() => pool.end())
   const shared = { pool, configOf: () => config }
 
-  describe.each(everyAccounts)('on $name', accounts => {
+  describe.each([decimalAccounts, minorUnitAccounts])('on $name', accounts => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
-  })
-
-  describe.each([
-    { accounts: uuidAccounts, name: uuidAccounts.name, idOf: uuidOf },
-    { accounts: bigintAccounts, name: bigintAccounts.name, idOf: bigintOf },
-  ])('on $name', ({ accounts, idOf }) => {
-    judge(withIds(mysqlHarness({ ...shared, accounts }), idOf), 5)
-  })
-
-  describe('with withinTransaction', () => {
-    const options: HarnessOptions['options'] = {
-      async withinTransaction(query, pending) {
-        for (const { changes } of pending) await query('SELECT ?', [changes.transaction.transactionId])
-      },
-    }
-    judge(mysqlHarness({ ...shared, accounts: decimalAccounts, options }), 5)
   })
 
   // Most commits of the kit are alone, and run commit_one. Here each runs commit, in a batch with another
   // player.
-  describe.each([minorUnitAccounts, decimalAccounts])(
-    'in a batch with another player, on $name',
-    accounts => {
-      judge(inBatches(mysqlHarness({ ...shared, accounts })), 5)
-    },
-  )
+  describe(`in a batch with another player, on ${minorUnitAccounts.name}`, () => {
+    judge(inBatches(mysqlHarness({ ...shared, accounts: minorUnitAccounts })), 5)
+  })
 })

@@ -1,0 +1,53 @@
+/** The kit on a real server: the other kinds of players' table and ids, with a hook, in batches. */
+import mysql from 'mysql2/promise'
+import { afterAll, describe } from 'vitest'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noServer } from '../../mysql/engine.js'
+import { inBatches, judge } from '../kit-on-stores.js'
+import {
+  bigintAccounts,
+  decimalAccounts,
+  everyAccounts,
+  type HarnessOptions,
+  minorUnitAccounts,
+  mysqlHarness,
+  uuidAccounts,
+} from './harness.js'
+import { bigintOf, uuidOf, withIds } from './numbered-players.js'
+
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+
+describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
+  if (noServer !== null) return
+  const { config } = await sharedMariadb()
+  const pool = mysql.createPool({ ...config, connectionLimit: 20 })
+  afterAll(() => pool.end())
+  const shared = { pool, configOf: () => config }
+
+  const others = everyAccounts.filter(accounts => ![decimalAccounts, minorUnitAccounts].includes(accounts))
+  describe.each(others)('on $name', accounts => {
+    judge(mysqlHarness({ ...shared, accounts }), 10)
+  })
+
+  describe.each([
+    { accounts: uuidAccounts, name: uuidAccounts.name, idOf: uuidOf },
+    { accounts: bigintAccounts, name: bigintAccounts.name, idOf: bigintOf },
+  ])('on $name', ({ accounts, idOf }) => {
+    judge(withIds(mysqlHarness({ ...shared, accounts }), idOf), 5)
+  })
+
+  describe('with withinTransaction', () => {
+    const options: HarnessOptions['options'] = {
+      async withinTransaction(query, pending) {
+        for (const { changes } of pending) await query('SELECT ?', [changes.transaction.transactionId])
+      },
+    }
+    judge(mysqlHarness({ ...shared, accounts: decimalAccounts, options }), 5)
+  })
+
+  // Most commits of the kit are alone, and run commit_one. Here each runs commit, in a batch with another
+  // player.
+  describe(`in a batch with another player, on ${decimalAccounts.name}`, () => {
+    judge(inBatches(mysqlHarness({ ...shared, accounts: decimalAccounts })), 5)
+  })
+})
