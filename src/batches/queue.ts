@@ -1,7 +1,7 @@
 /**
- * Coalescing: requests that arrive at the same time share a round trip. There is no timer: a batch is sent as
- * soon as a slot is free, with its share of everything queued by then. A single request is not delayed;
- * concurrent requests form batches.
+ * Coalescing: requests that arrive at the same time share a round trip. No timer collects them: a batch is
+ * sent as soon as a slot is free, with its share of everything queued by then. A single request is not
+ * delayed; concurrent requests form batches.
  */
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
@@ -37,6 +37,13 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
    * together.
    */
   partitionKeyOf?(item: Item): string
+  /**
+   * How long items wait for a batch in flight, in milliseconds, before another one is sent beside it. For
+   * reads: one statement for all costs less than two, and one that hangs delays the others by this time only.
+   *
+   * @default 0: they wait for no batch while a slot is free
+   */
+  aloneMsMax?: number
   /**
    * Whether all items of a batch are of one partition, so that no item waits for the partition of another.
    */
@@ -127,13 +134,15 @@ const callbackNames = [
   'onDuplicateKey',
 ]
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
+const optionalNames = ['aloneMsMax', 'onePartitionPerBatch', 'kind']
 
 function checkSettings(settings: object): void {
-  check.names(settings, [...callbackNames, ...numberNames, 'onePartitionPerBatch', 'kind'])
+  check.names(settings, [...callbackNames, ...numberNames, ...optionalNames])
   const given: Readonly<Record<string, unknown>> = { ...settings }
   for (const name of numberNames) check.whole(name, given[name], name === 'queuedMsMax' ? 0 : 1)
   for (const name of callbackNames) check.func(name, given[name])
-  const { kind } = given
+  const { kind, aloneMsMax } = given
+  if (aloneMsMax !== undefined) check.whole('aloneMsMax', aloneMsMax, 0)
   if (kind !== undefined && (typeof kind !== 'string' || kind === '')) check.invalid('kind must be text')
   const required = ['sheddable', 'perform', 'onShed', ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
@@ -152,7 +161,7 @@ const mixedMs = 100
 /** Smaller batches would cost more than they gain. */
 const shareMin = 16
 /** A batch of bulk work is smaller: while it runs, the database and this process do less for the others. */
-const bulkShare = 2
+const bulkShare = 3
 
 class Queue<Item, Result> {
   readonly #settings: BatchSettings<Item, Result>
@@ -169,6 +178,8 @@ class Queue<Item, Result> {
   #inFlight = 0
   #shedCount = 0
   #isScheduled = false
+  /** Runs while items wait only for `aloneMsMax`. */
+  #timer: NodeJS.Timeout | null = null
 
   constructor(settings: BatchSettings<Item, Result>) {
     this.#settings = settings
@@ -216,17 +227,36 @@ class Queue<Item, Result> {
    * sent together.
    */
   #schedule(): void {
-    const { slotsMax } = this.#settings
-    if (this.#isScheduled || this.#slots >= slotsMax) return
+    const { slotsMax, aloneMsMax = 0 } = this.#settings
+    if (this.#isScheduled || this.#timer !== null || this.#slots >= slotsMax) return
+    if (aloneMsMax > 0 && this.#slots > 0) {
+      this.#timer = setTimeout(() => this.#sendBatches(), aloneMsMax)
+      return
+    }
     this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      while (this.#slots < slotsMax) {
-        const batch = this.#takeBatch()
-        if (batch.entries.length === 0) return
-        void this.#send(batch)
-      }
-    })
+    setImmediate(() => this.#sendBatches())
+  }
+
+  #sendBatches(): void {
+    this.#isScheduled = false
+    this.#stopTimer()
+    for (let free = this.#free; free > 0; free -= 1) {
+      const batch = this.#takeBatch()
+      if (batch.entries.length === 0) return
+      void this.#send(batch)
+    }
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  /** How many batches may be sent now. */
+  get #free(): number {
+    const { slotsMax, aloneMsMax = 0 } = this.#settings
+    const free = slotsMax - this.#slots
+    return aloneMsMax > 0 ? Math.min(1, free) : free
   }
 
   #takeBatch(): Batch<Item, Result> {
@@ -257,8 +287,7 @@ class Queue<Item, Result> {
    * other slots idle: the callers wait for that batch, and their next requests arrive together again.
    */
   #shareOf(queued: number): number {
-    const { batchMax, slotsMax } = this.#settings
-    return Math.min(batchMax, Math.max(shareMin, Math.ceil(queued / (slotsMax - this.#slots))))
+    return Math.min(this.#settings.batchMax, Math.max(shareMin, Math.ceil(queued / this.#free)))
   }
 
   /** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
@@ -335,6 +364,7 @@ class Queue<Item, Result> {
     if (isBulk) this.#bulkSlots -= 1
     this.#inFlight -= count
     for (const entry of duplicates) settings.onDuplicateKey?.(entry)
+    if (this.#slots === 0) this.#stopTimer()
     if (this.#queued > 0) this.#schedule()
   }
 }

@@ -132,7 +132,7 @@ describe('bulk work beside sheddable items', () => {
   const bulk = (count: number) => Array.from({ length: count }, (_, n) => `b${n}`)
 
   function mixed(settings: Partial<BatchSettings<Item, Answer>> = {}) {
-    const staged = stage({ slotsMax: 2, queueMax: 100, ...settings })
+    const staged = stage({ slotsMax: 2, batchMax: 6, queueMax: 100, ...settings })
     return {
       ...staged,
       settle: (...names: string[]) => {
@@ -150,9 +150,9 @@ describe('bulk work beside sheddable items', () => {
 
   test('alone, it uses every slot, in full batches', async () => {
     const { sent, settle } = mixed()
-    settle(...bulk(9))
+    settle(...bulk(17))
     await turn()
-    expect(sent.map(({ names }) => names.length)).toEqual([4, 4])
+    expect(sent.map(({ names }) => names.length)).toEqual([6, 6])
   })
 
   test('it uses one slot, in smaller batches; the other slot is for the sheddable items', async () => {
@@ -204,7 +204,7 @@ describe('bulk work beside sheddable items', () => {
     sent[0]?.end()
     sent[1]?.end()
     await turn()
-    expect(sent.map(({ names }) => names.length)).toEqual([2, 1, 4, 4])
+    expect(sent.map(({ names }) => names.length)).toEqual([2, 1, 6, 6])
   })
 
   test('with one slot only, a batch is shared half and half', async () => {
@@ -212,7 +212,53 @@ describe('bulk work beside sheddable items', () => {
     settle(...bulk(9))
     place('p1', 'p2', 'p3')
     await turn()
-    expect(sent.map(({ names }) => names)).toEqual([['b0', 'b1', 'p1', 'p2']])
+    expect(sent.map(({ names }) => names)).toEqual([['b0', 'b1', 'b2', 'p1', 'p2', 'p3']])
+  })
+})
+
+describe('one batch at a time, up to aloneMsMax', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+  const alone = () => stage({ slotsMax: 3, aloneMsMax: 20, batchMax: 100, queueMax: 100 })
+  const sizes = ({ sent }: ReturnType<typeof stage>) => sent.map(({ names }) => names.length)
+  const forty = Array.from({ length: 40 }, (_, number) => `${number}`)
+
+  test('given free slots, then one batch has all items', async () => {
+    const staged = alone()
+    staged.submit(...forty)
+    await turn()
+    expect(sizes(staged)).toEqual([40])
+  })
+
+  test('given a batch that is quick, then the next one is sent when it ends, with all that has arrived', async () => {
+    const staged = alone()
+    staged.submit('a')
+    await turn()
+    staged.submit(...forty)
+    await turn()
+    vi.advanceTimersByTime(19)
+    await turn()
+    expect(sizes(staged)).toEqual([1])
+    staged.sent[0]?.end()
+    await turn()
+    expect(sizes(staged)).toEqual([1, 40])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('given a batch that hangs, then others are sent beside it, each after 20 ms, while slots are free', async () => {
+    const staged = alone()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      staged.submit(name)
+      await turn()
+      vi.advanceTimersByTime(20)
+      await turn()
+    }
+    expect(staged.sent.map(({ names }) => names)).toEqual([['a'], ['b'], ['c']])
+    staged.sent[1]?.end()
+    await turn()
+    vi.advanceTimersByTime(20)
+    await turn()
+    expect(staged.sent[3]?.names).toEqual(['d'])
   })
 })
 
@@ -339,6 +385,7 @@ function failing(error: Error): never {
 describe('settings that are wrong', () => {
   test.each([
     [{ slotsMax: 0 }, 'slotsMax must be a whole number of at least 1'],
+    [{ aloneMsMax: -1 }, 'aloneMsMax must be a whole number of at least 0'],
     [{ batchMax: 1.5 }, 'batchMax must be a whole number of at least 1'],
     [{ queueMax: Number.POSITIVE_INFINITY }, 'queueMax must be a whole number of at least 1'],
     [{ queuedMsMax: -1 }, 'queuedMsMax must be a whole number of at least 0'],

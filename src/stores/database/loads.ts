@@ -22,6 +22,9 @@ export interface LoadSettings {
   errors: StoreErrors
 }
 
+/** Far longer than a read lasts on a server that is well. */
+const aloneMsMax = 20
+
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
 export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
@@ -54,6 +57,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
   return createBatches<WalletKeys, WalletSnapshot>({
     ...queue,
     kind,
+    aloneMsMax,
     sheddable: keys => keys.operation === 'placebet',
     perform: entries => perform(entries),
     onShed: entry => entry.reject(errors.unavailable(null)),
