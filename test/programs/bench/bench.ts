@@ -11,7 +11,7 @@ import { plainPlaceBet } from './plain-schema.js'
 import { type ServerProcess, startServer } from './server-process.js'
 
 const handlerLimit = 3
-const serverLimit = 1.7
+const serverLimit = 1.6
 const growthLimitMegabytes = 1
 
 function print(title: string, lines: readonly (readonly [string, string])[]): void {

@@ -67,12 +67,12 @@ export function bursts(ground: Ground): Promise<PartResult> {
         {
           name: 'times the p99 of placebets while it is settled',
           value: ratioOf([duringSettling, alone], s => s.p99Ms),
-          limit: { most: 2 },
+          limit: { most: 1.5 },
         },
         {
           name: 'times the p99 of placebets while it is clawed back',
           value: ratioOf([duringClawing, alone], s => s.p99Ms),
-          limit: { most: 2 },
+          limit: { most: 1.5 },
         },
       ],
       notes: ['The processor time of a burst includes that of the placebets meanwhile.'],

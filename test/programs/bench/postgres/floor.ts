@@ -101,7 +101,7 @@ export function floor(ground: Ground): Promise<PartResult> {
         {
           name: "of the server's time per placebet",
           value: ratioOf(measured, s => s.serverUs),
-          limit: { most: 2.5 },
+          limit: { most: 1.7 },
         },
       ],
       notes: ['The latency of the bare statement is that of all of its placebets.'],

@@ -41,7 +41,7 @@ export async function procedure(ground: Ground): Promise<PartResult> {
           {
             name: 'times the placebets per second',
             value: ratioOf(measured, s => s.perSecond),
-            limit: { least: 1.6 },
+            limit: { least: 1.8 },
           },
         ],
         notes: [],
