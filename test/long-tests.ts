@@ -5,14 +5,14 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
 export const longTests = filesOf(`examples/start tools/audit/audit
-    stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
+    docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents
     stores/mysql/mysql-defaults stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
-    programs/bench/postgres/parts lookups/lookups tools/simulator/simulation tools/audit/html/browser
-    tools/audit/broken examples/existing-pam-mysql programs/bench/mysql/parts tools/simulator/broken
-    tools/command/lookups programs/bench/overload/overload tools/command/secrets http/fuzz
+    lookups/lookups tools/simulator/simulation tools/audit/html/browser
+    tools/audit/broken examples/existing-pam-mysql tools/simulator/broken
+    tools/command/lookups tools/command/secrets http/fuzz
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
@@ -28,13 +28,15 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**
- * Before a release (test/vitest.release.ts): a group of MySQL whose nodes leave and join, the same on Galera, `init` on
- * eleven schemas with kit and audit, the kit with each type of id and balance, and whole audits of each store and of each
- * correct wallet. Each takes some minutes. `.ci/run` has a failover of each cluster, a kit of each store, and an audit.
+ * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
+ * `init` on eleven schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
+ * each correct wallet, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
+ * each store, and audits.
  */
 export const releaseTests =
   filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql
-    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct`)
+    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct
+    stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
