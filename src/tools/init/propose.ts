@@ -443,7 +443,7 @@ function notesOf(mapping: Mapping): string[] {
     ...(status.length === 0
       ? []
       : [
-          `${listed(status.map(({ name }) => name))} is not read: refuse bets of closed players in withinTransaction (docs/your-own-code.md).`,
+          `${listed(status.map(({ name }) => name))} is not read: closed and excluded players can bet, until you refuse them in withinTransaction (docs/your-own-code.md).`,
         ]),
     ...locked.map(column => lockedNote(mapping, column)),
     ...(isSeenUnique

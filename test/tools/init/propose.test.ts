@@ -172,7 +172,7 @@ describe('given an amount that is locked', () => {
 
   test('but a state or a time, then it is none', () => {
     expect(notesOf(['blocked_at timestamp', 'is_locked boolean'])).toEqual([
-      expect.stringMatching(/^blocked_at is not read: refuse bets of closed players/),
+      expect.stringMatching(/^blocked_at is not read: closed and excluded players can bet/),
     ])
   })
 })
