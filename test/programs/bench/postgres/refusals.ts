@@ -26,7 +26,8 @@ export function refusals(ground: Ground): Promise<PartResult> {
         ground.options,
       )
       const latency = ratioOf(measured, sample => sample.p50Ms)
-      results.push({ measured, ratio: { name: `of the latency (p50), ${name}`, value: latency } })
+      const ratio = { name: `of the latency (p50), ${name}`, value: latency }
+      results.push({ measured, ratio: callers === 1 ? ratio : { ...ratio, limit: { most: 1.5 } } })
     }
     return {
       title: 'Settlements of unknown bets: refused',
