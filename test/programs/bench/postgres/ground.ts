@@ -53,6 +53,15 @@ export async function withDatabase<Result>(
   }
 }
 
+/** The same database, with the outbox on from now on. */
+export async function withOutbox(database: BenchDatabase): Promise<BenchDatabase> {
+  const { pool, options } = database
+  await migratePostgres(pool, { outbox: true }, { allowOtherOptions: true })
+  const store = createPostgresStore(pool, { ...options.store, outbox: true })
+  await store.ready()
+  return { ...database, store }
+}
+
 export interface BenchDatabase {
   pool: pg.Pool
   url: string

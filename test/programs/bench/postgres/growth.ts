@@ -1,4 +1,7 @@
-/** Time per placebet with many stored transactions, compared with few: both with the indexes of lookups. */
+/**
+ * Time per placebet with many stored transactions, compared with few: both with the indexes of lookups and the
+ * outbox.
+ */
 import { migratePostgres } from 'bet-wallet/postgres'
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
@@ -12,6 +15,7 @@ import {
   loadPast,
   quieten,
   withDatabase,
+  withOutbox,
 } from './ground.js'
 
 /** Of the small database, unless the large one has fewer. */
@@ -28,15 +32,23 @@ export function growth(ground: Ground): Promise<PartResult> {
       await loadPast(many, { count: transactions, random })
       // After the rows: to create an index is faster than to insert into it.
       for (const { pool } of [many, few]) await migratePostgres(pool, {}, { lookupIndexes: true })
+      const [manyOn, fewOn] = [await withOutbox(many), await withOutbox(few)]
       const [ofMany, ofFew] = [tally(), tally()]
       const measured = await inTurn(
         [
-          library(many, placing, ofMany, named(transactions)),
           {
-            ...library(few, placing, ofFew, named(fewTransactions)),
+            ...library(manyOn, placing, ofMany, named(transactions)),
+            async prepare() {
+              await delivered(many)
+              await quieten(many, 'bet_wallet')
+            },
+          },
+          {
+            ...library(fewOn, placing, ofFew, named(fewTransactions)),
             // Removes the bets of the previous round.
             async prepare() {
               await emptied(few)
+              await delivered(few)
               ofFew.accepted = 0
               await loadPast(few, { count: fewTransactions, random })
               await quieten(few, 'bet_wallet')
@@ -61,6 +73,11 @@ export function growth(ground: Ground): Promise<PartResult> {
       }
     }),
   )
+}
+
+/** As a relay leaves the outbox. */
+async function delivered({ pool }: BenchDatabase): Promise<void> {
+  await pool.query('TRUNCATE bet_wallet.outbox')
 }
 
 async function emptied({ pool }: BenchDatabase): Promise<void> {

@@ -1,33 +1,23 @@
 /** What the outbox costs a placebet: the same store, with it and without. */
-import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { anyPlayer } from '../requests.js'
 import { tally } from '../tally.js'
-import { checkBooks, type Ground, library, withDatabase } from './ground.js'
+import { checkBooks, type Ground, library, withDatabase, withOutbox } from './ground.js'
 
 export function outbox(ground: Ground): Promise<PartResult> {
   const placing = { callers: 64, player: anyPlayer }
   return withDatabase(ground, plain =>
     withDatabase(ground, async database => {
-      const { pool } = database
-      await migratePostgres(pool, { outbox: true }, { allowOtherOptions: true })
-      const withOutbox = {
-        ...database,
-        store: createPostgresStore(pool, { ...ground.options.store, outbox: true }),
-      }
-      await withOutbox.store.ready()
+      const on = await withOutbox(database)
       const [ofWith, ofWithout] = [tally(), tally()]
       const measured = await inTurn(
-        [
-          library(withOutbox, placing, ofWith, 'with the outbox'),
-          library(plain, placing, ofWithout, 'without it'),
-        ],
+        [library(on, placing, ofWith, 'with the outbox'), library(plain, placing, ofWithout, 'without it')],
         ground.options,
       )
-      await checkBooks(withOutbox, 'bet_wallet', ofWith.accepted)
+      await checkBooks(on, 'bet_wallet', ofWith.accepted)
       await checkBooks(plain, 'bet_wallet', ofWithout.accepted)
-      const { rows } = await pool.query<{ events: number }>(
+      const { rows } = await database.pool.query<{ events: number }>(
         'SELECT count(*)::integer AS events FROM bet_wallet.outbox',
       )
       if (rows[0]?.events !== ofWith.accepted)
