@@ -1,4 +1,5 @@
 /** The outbox on the nodes of a cluster or group, with several relays at the same time. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import mysql, { type Pool } from 'mysql2/promise'
 import { expect } from 'vitest'
 import { handlePlaceBet, recordSettlement } from '../../src/index.js'
@@ -21,28 +22,35 @@ export async function relaysOn(
   await migrateMysql(first, options)
   await first.query(`INSERT INTO ${options.schema}.wallet_players VALUES ('alice', 'EUR', 100)`)
   const store = createMysqlStore(pools, { ...options, allowNotDurable: true })
-  const delivered: string[] = []
+  const bets = Array.from({ length: 20 }, (_, n) => `bet-${n}`)
+  for (const betId of bets) {
+    const ids = (name: string) => ({ betId, transactionId: `${name}-${betId}`, amount: '1' })
+    expect(await handlePlaceBet(store, placeBet(ids('place')))).toMatchObject({ ok: true })
+    expect(await recordSettlement(store, settlement(ids('settle')))).toMatchObject({ ok: true })
+  }
+  /** When each delivery began and ended. */
+  const steps: string[] = []
   const relays = pools.map(pool =>
     createMysqlRelay([pool, ...pools.filter(other => other !== pool)], {
-      ...{ schema: options.schema, inFlightMax: 3, pollMs: 5 },
-      deliver: async ({ transactionId }) => delivered.push(transactionId),
+      ...{ schema: options.schema, inFlightMax: 6, pollMs: 5 },
+      async deliver({ transactionId }) {
+        steps.push(`${transactionId} begins`)
+        // Long enough for the other relays to claim meanwhile.
+        await sleep(50)
+        steps.push(`${transactionId} ends`)
+      },
     }),
   )
   try {
     await Promise.all(relays.map(relay => relay.start()))
-    const bets = Array.from({ length: 20 }, (_, n) => `bet-${n}`)
-    for (const betId of bets) {
-      expect(
-        await handlePlaceBet(store, placeBet({ betId, transactionId: `p-${betId}`, amount: '1' })),
-      ).toMatchObject({ ok: true })
-      expect(
-        await recordSettlement(store, settlement({ betId, transactionId: `s-${betId}`, amount: '1' })),
-      ).toMatchObject({ ok: true })
-    }
     await expect.poll(() => relays[0]?.stats(), { timeout: 60_000 }).toMatchObject({ oldestMs: null })
-    expect([...delivered].sort()).toEqual(bets.flatMap(betId => [`p-${betId}`, `s-${betId}`]).sort())
     for (const betId of bets)
-      expect(delivered.indexOf(`p-${betId}`)).toBeLessThan(delivered.indexOf(`s-${betId}`))
+      expect(steps.filter(step => step.includes(`-${betId} `))).toEqual([
+        `place-${betId} begins`,
+        `place-${betId} ends`,
+        `settle-${betId} begins`,
+        `settle-${betId} ends`,
+      ])
   } finally {
     await Promise.all(relays.map(relay => relay.stop()))
     await first.query(`DROP DATABASE ${options.schema}`)

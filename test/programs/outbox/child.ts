@@ -3,13 +3,14 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
 import { createMysqlRelay, createMysqlStore } from 'bet-wallet/mysql'
 import { createPostgresRelay, createPostgresStore, webhookSender } from 'bet-wallet/postgres'
-import { createPool } from 'mysql2/promise'
+import { createPool, type PoolOptions } from 'mysql2/promise'
 import pg from 'pg'
 
 export interface ChildSettings {
   role: 'wallet' | 'relay'
   engine: 'postgres' | 'mysql'
-  databaseUrl: string
+  /** Options of a pool for each server, the preferred one first. */
+  servers: readonly (pg.PoolConfig | PoolOptions)[]
   /** The library's schema. */
   schema: string
   /** Of the consumer. */
@@ -21,13 +22,17 @@ export interface ChildSettings {
 export const inFlightMax = 16
 
 const settings = JSON.parse(process.argv[2] ?? '') as ChildSettings
-const { engine, databaseUrl, schema, url, secret, playersCount } = settings
+const { engine, servers, schema, url, secret, playersCount } = settings
+
+const postgresPool = (max: number) => new pg.Pool({ ...(servers[0] as pg.PoolConfig), max })
+const mysqlPools = (connectionLimit: number) =>
+  servers.map(server => createPool({ ...(server as PoolOptions), connectionLimit }))
 
 function storeOf() {
   const options = { schema, outbox: true, allowNotDurable: true }
   return engine === 'postgres'
-    ? createPostgresStore(new pg.Pool({ connectionString: databaseUrl, max: 8 }), options)
-    : createMysqlStore(createPool({ uri: databaseUrl, connectionLimit: 8 }), options)
+    ? createPostgresStore(postgresPool(8), options)
+    : createMysqlStore(mysqlPools(8), options)
 }
 
 /** Accepted and refused bets, settlements, corrections, rollbacks. Faults are of kills: another bet is placed. */
@@ -67,11 +72,15 @@ async function relay(): Promise<void> {
   }
   const started =
     engine === 'postgres'
-      ? createPostgresRelay(new pg.Pool({ connectionString: databaseUrl, max: 1 }), options)
-      : createMysqlRelay(createPool({ uri: databaseUrl, connectionLimit: 1 }), options)
+      ? createPostgresRelay(postgresPool(1), options)
+      : createMysqlRelay(mysqlPools(1), options)
   await started.start()
   process.send?.('ready')
 }
 
 process.on('disconnect', () => process.exit())
-await (settings.role === 'wallet' ? wallet() : relay())
+// Without its database it cannot start: one line says so.
+await (settings.role === 'wallet' ? wallet() : relay()).catch((error: Error) => {
+  console.error(`The ${settings.role} has ended: ${error.message}`)
+  process.exit(1)
+})

@@ -1,10 +1,18 @@
-/** The database of the killed wallets, on a server of its own. */
+/** The database of the killed wallets, on a server or cluster of its own. */
 import { migrateMysql } from 'bet-wallet/mysql'
 import { migratePostgres } from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'
+import { startGalera } from '../../mariadb/cluster.js'
 import { createMariadbDatabase } from '../../mariadb/database.js'
+import type { MariadbServer } from '../../mariadb/server.js'
 import { startServer } from '../../mysql/engine.js'
-import { createDatabase, openPostgres } from '../../postgres/server.js'
+import { startGroup } from '../../mysql/group.js'
+import { startPatroni } from '../../postgres/patroni.js'
+import { createDatabase, type DatabaseServer, openPostgres } from '../../postgres/server.js'
+import { disturbGalera } from '../soak/galera.js'
+import { disturbGroup } from '../soak/group.js'
+import { patroniFailing } from '../soak/patroni.js'
+import type { Scene } from '../soak/run.js'
 import type { ChildSettings } from './child.js'
 
 /** A row of the table of transactions. */
@@ -17,7 +25,9 @@ export interface Recorded {
 }
 
 export interface KilledDatabase {
-  address: Pick<ChildSettings, 'databaseUrl' | 'schema'>
+  address: Pick<ChildSettings, 'engine' | 'servers' | 'schema'>
+  /** Injects faults into the servers of a cluster while there is load. Returns when all are up again. */
+  disturb(scene: Omit<Scene, 'database' | 'wallets'>): Promise<void>
   /** Events that are not delivered. */
   queued(): Promise<number>
   /** Makes every event due, as if leases and pauses had passed. */
@@ -29,22 +39,71 @@ export interface KilledDatabase {
 
 const columns = `bet_id AS "betId", transaction_id AS "transactionId"`
 
-export async function openDatabase(
-  engine: ChildSettings['engine'],
-  playersCount: number,
-): Promise<KilledDatabase> {
-  return engine === 'postgres' ? await postgres(playersCount) : await mysql(playersCount)
+type Open = (playersCount: number) => Promise<KilledDatabase>
+
+/** What differs between a server and a cluster. */
+interface Servers {
+  disturb(scene: Omit<Scene, 'wallets'>): Promise<void>
+  stop(): Promise<void>
 }
 
-async function postgres(playersCount: number): Promise<KilledDatabase> {
-  const server = await openPostgres()
+/** They are killed by the soak. */
+const alone = (server: { stop(): Promise<void> }): Servers => ({
+  disturb: async () => {},
+  stop: () => server.stop(),
+})
+
+export const engines: Record<'postgres' | 'mysql' | 'patroni' | 'galera' | 'group', Open> = {
+  async postgres(playersCount) {
+    const server = await openPostgres()
+    return await postgres(server, alone(server), playersCount)
+  },
+  async mysql(playersCount) {
+    const server = await startServer()
+    return await mysql([server], alone(server), playersCount)
+  },
+  async patroni(playersCount) {
+    const cluster = await startPatroni()
+    const { disturb } = patroniFailing(cluster)
+    const servers = {
+      disturb: scene => disturb({ ...scene, wallets: [] }),
+      stop: cluster.stop,
+    } satisfies Servers
+    return await postgres(cluster, servers, playersCount)
+  },
+  async galera(playersCount) {
+    const cluster = await startGalera()
+    const servers = { disturb: scene => disturbGalera(cluster, scene), stop: cluster.stop } satisfies Servers
+    return await mysql(cluster.nodes, servers, playersCount)
+  },
+  async group(playersCount) {
+    const group = await startGroup()
+    const primary = await group.primary()
+    const servers: Servers = {
+      async disturb(scene) {
+        await disturbGroup(group, scene)
+        await group.settled()
+      },
+      stop: group.stop,
+    }
+    return await mysql([primary, ...group.except(primary)], servers, playersCount)
+  },
+}
+
+async function postgres(
+  server: Pick<DatabaseServer, 'url'>,
+  { disturb, stop }: Servers,
+  playersCount: number,
+): Promise<KilledDatabase> {
   const { pool, url, drop } = await createDatabase(server, { pool: { max: 2 } })
+  pool.on('error', () => {}) // idle connections that a fault ends
   await migratePostgres(pool, { outbox: true })
   await pool.query(
     `INSERT INTO bet_wallet.players SELECT i::text, 'EUR', 1000 FROM generate_series(0, ${playersCount - 1}) i`,
   )
   return {
-    address: { databaseUrl: url, schema: 'bet_wallet' },
+    address: { engine: 'postgres', servers: [{ connectionString: url }], schema: 'bet_wallet' },
+    disturb: scene => disturb({ ...scene, database: new URL(url).pathname.slice(1) }),
     queued: async () =>
       Number((await pool.query('SELECT count(*) AS queued FROM bet_wallet.outbox')).rows[0]?.queued),
     passTime: async () => {
@@ -59,21 +118,27 @@ async function postgres(playersCount: number): Promise<KilledDatabase> {
       ).rows,
     async close() {
       await drop()
-      await server.stop()
+      await stop()
     },
   }
 }
 
-async function mysql(playersCount: number): Promise<KilledDatabase> {
-  const server = await startServer()
-  const { config, pool, drop } = await createMariadbDatabase(server.config, { pool: { connectionLimit: 2 } })
-  const { host, port, user, password, database: schema } = config
+/** @param nodes the first one can be written to */
+async function mysql(
+  nodes: readonly Pick<MariadbServer, 'config'>[],
+  { disturb, stop }: Servers,
+  playersCount: number,
+): Promise<KilledDatabase> {
+  const [first] = nodes as [Pick<MariadbServer, 'config'>]
+  const { config, pool, drop } = await createMariadbDatabase(first.config, { pool: { connectionLimit: 2 } })
+  const { database: schema } = config
   await migrateMysql(pool, { schema, outbox: true })
   const players = Array.from({ length: playersCount }, (_, i) => [String(i), 'EUR', '1000'])
   await pool.query('INSERT INTO wallet_players VALUES ?', [players])
   const rows = async (text: string) => (await pool.query<RowDataPacket[]>(text))[0]
   return {
-    address: { databaseUrl: `mysql://${user}:${password}@${host}:${port}/${schema}`, schema },
+    address: { engine: 'mysql', servers: nodes.map(node => ({ ...node.config, database: schema })), schema },
+    disturb: scene => disturb({ ...scene, database: schema }),
     queued: async () => Number((await rows('SELECT COUNT(*) AS queued FROM wallet_outbox'))[0]?.queued),
     passTime: async () => {
       await rows('UPDATE wallet_outbox SET due_at = UTC_TIMESTAMP(6) WHERE due_at > UTC_TIMESTAMP(6)')
@@ -89,7 +154,7 @@ async function mysql(playersCount: number): Promise<KilledDatabase> {
       ),
     async close() {
       await drop()
-      await server.stop()
+      await stop()
     },
   }
 }

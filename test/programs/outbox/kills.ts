@@ -1,7 +1,8 @@
 /**
  * Kills wallets and relays with SIGKILL, and compares what a consumer has received with the tables:
  * `npx tsx --tsconfig examples/tsconfig.json test/programs/outbox/kills.ts --kills 1000`, with `--engine mysql` on
- * MariaDB. It needs a build. Exit code 1 if the books differ.
+ * MariaDB. On a cluster (`--engine galera`, `group` or `patroni`) its nodes fail meanwhile: `--faults 20`. It needs a
+ * build. Exit code 1 if the books differ.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -9,82 +10,116 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { randomOf } from '../soak/random.js'
 import type { ChildSettings } from './child.js'
 import { Consumer } from './consumer.js'
-import { type KilledDatabase, openDatabase, type Recorded } from './database.js'
+import { engines, type Recorded } from './database.js'
 
 const inFlightMax = 16
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const playersCount = 50
+/** On average, in requests of the consumer. */
+const pauseBetweenFaults = 200
 
 export interface KillsReport {
   kills: { wallet: number; relay: number }
+  /** The injected faults of a cluster, by their kind. */
+  faults: Record<string, number>
+  /** Processes that ended by themselves, as none could start without its database. */
+  ended: number
   transactions: number
   bets: number
   requests: number
   /** Events that were accepted again. */
   duplicates: number
-  /** The most that the kills and the lost answers explain. */
+  /** The most that the kills, the faults and the lost answers explain. */
   duplicatesMax: number
   problems: readonly string[]
 }
 
 export async function runKills(
-  engine: ChildSettings['engine'],
+  engine: keyof typeof engines,
   killsMax: number,
-  log: (line: string) => void = () => {},
+  { faultsMax = 0, log = () => {} }: { faultsMax?: number; log?: (line: string) => void } = {},
 ): Promise<KillsReport> {
-  const database = await openDatabase(engine, playersCount)
+  const database = await engines[engine](playersCount)
   const consumer = new Consumer(secret)
   const kills = { wallet: 0, relay: 0 }
+  const faults: Record<string, number> = {}
+  let ended = 0
+  let disturbed = faultsMax > 0
   try {
-    const shared = { engine, ...database.address, url: await consumer.listen(), secret, playersCount }
-    const slot = async (role: ChildSettings['role']) => {
-      while (kills.wallet + kills.relay < killsMax) {
-        const child = await start({ role, ...shared })
+    const shared = { ...database.address, url: await consumer.listen(), secret, playersCount }
+    const { servers } = shared
+    const progress = () => `${kills.wallet + kills.relay} kills, ${consumer.requests} requests`
+    const slot = async (role: ChildSettings['role'], preferred: number) => {
+      const order = servers.map((_, index) => servers[(index + preferred) % servers.length] ?? {})
+      while (kills.wallet + kills.relay < killsMax || disturbed) {
+        const child = await start({ role, ...shared, servers: order })
+        if (child === null && faultsMax === 0) throw new Error(`A ${role} has ended by itself`)
+        if (child === null) {
+          ended += 1
+          continue
+        }
         const until = consumer.requests + randomInt(60)
         // Also a relay that has nothing to deliver is killed: the wallets are perhaps all dead.
         for (let waits = 0; consumer.requests < until && waits < 200; waits += 1) await sleep(5)
         kills[role] += 1
-        const killed = kills.wallet + kills.relay
-        if (killed % 50 === 0) log(`${killed} kills, ${consumer.requests} requests`)
-        child.kill('SIGKILL')
-        await once(child, 'exit')
+        if ((kills.wallet + kills.relay) % 50 === 0) log(progress())
+        await kill(child)
       }
     }
-    await Promise.all([slot('wallet'), slot('wallet'), slot('relay'), slot('relay')])
+    const disturb = async () => {
+      if (!disturbed) return
+      const answered = async (count: number) => {
+        const until = consumer.requests + count
+        while (consumer.requests < until) await sleep(20)
+      }
+      const random = randomOf(randomInt(1_000_000))
+      await database.disturb({
+        ...{ random, kills: faults, killsMax: faultsMax, answersPerKill: pauseBetweenFaults, callers: 8 },
+        ...{ answered, progress, log },
+      })
+      disturbed = false
+    }
+    await Promise.all([slot('wallet', 0), slot('wallet', 1), slot('relay', 1), slot('relay', 2), disturb()])
     consumer.faulty = false
     await database.passTime()
     const last = await start({ role: 'relay', ...shared })
+    if (last === null) throw new Error('The last relay has ended by itself')
     while ((await database.queued()) > 0) await sleep(50)
-    last.kill('SIGKILL')
-    return { kills, ...compare(await database.recorded(), consumer, kills.relay) }
+    await kill(last)
+    // A fault may keep both relays from recording what they have delivered.
+    const lostRecords = (kills.relay + 2 * faultsMax) * inFlightMax
+    return { kills, faults, ended, ...compare(await database.recorded(), consumer, lostRecords) }
   } finally {
     consumer.close()
     await database.close()
   }
 }
 
-async function start(settings: ChildSettings): Promise<ChildProcess> {
+/** @returns `null`: it has ended before it was ready */
+async function start(settings: ChildSettings): Promise<ChildProcess | null> {
   const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), [JSON.stringify(settings)], {
     execArgv: ['--import', 'tsx'],
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
   })
-  await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => {
-      throw new Error(`A ${settings.role} ended: ${code}`)
-    }),
-  ])
-  return child
+  return await Promise.race([once(child, 'message').then(() => child), once(child, 'exit').then(() => null)])
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) throw new Error(`A process ended by itself: ${child.exitCode}`)
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
 }
 
 /** @param recorded every transaction, those of a bet in the order of their commits */
 function compare(
   recorded: readonly Recorded[],
   { received, requests, lostAnswers, problems: found }: Consumer,
-  relayKills: number,
-): Omit<KillsReport, 'kills'> {
+  lostRecords: number,
+): Omit<KillsReport, 'kills' | 'faults' | 'ended'> {
   const problems = [...found]
   const before = new Map<string, string>()
   for (const { id, betId, transactionId, delta, balanceAfter } of recorded) {
@@ -105,22 +140,26 @@ function compare(
   const ids = new Set(recorded.map(({ id }) => id))
   for (const id of received.keys()) if (!ids.has(id)) problems.push(`${id}: delivered, and not recorded`)
   const duplicates = [...received.values()].reduce((sum, { accepted }) => sum + accepted - 1, 0)
-  const duplicatesMax = relayKills * inFlightMax + lostAnswers
+  const duplicatesMax = lostRecords + lostAnswers
   if (duplicates > duplicatesMax) problems.push(`${duplicates} duplicates: more than ${duplicatesMax}`)
   return { transactions: recorded.length, bets: before.size, requests, duplicates, duplicatesMax, problems }
 }
-
-export type { KilledDatabase }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({
     options: {
       kills: { type: 'string', default: '1000' },
+      faults: { type: 'string' },
       engine: { type: 'string', default: 'postgres' },
     },
   })
-  const engine = values.engine === 'mysql' ? 'mysql' : 'postgres'
-  const report = await runKills(engine, Number(values.kills), line => console.log(line))
+  if (!(values.engine in engines))
+    throw new Error(`--engine must be one of ${Object.keys(engines).join(', ')}`)
+  const isCluster = ['patroni', 'galera', 'group'].includes(values.engine)
+  const report = await runKills(values.engine as keyof typeof engines, Number(values.kills), {
+    faultsMax: Number(values.faults ?? (isCluster ? 20 : 0)),
+    log: line => console.log(line),
+  })
   console.log({ ...report, problems: report.problems.slice(0, 20) })
   if (report.problems.length > 0) process.exitCode = 1
 }

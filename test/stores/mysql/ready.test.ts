@@ -463,7 +463,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       ...{ dateStrings: false, multipleStatements: true, typeCast: () => 'nonsense' },
     })
     let number = 0
-    for (const client of [callbacks, others]) {
+    for (const client of [callbacks, others, poolWith({ typeCast: false })]) {
       number += 1
       const store = createMysqlStore(client, { schema })
       await store.ready()

@@ -65,7 +65,7 @@ export async function withDatabase<Result>(
 }
 
 /** A table with the column `seq`, of at most 1,000,000 rows: MySQL has no engine for sequences. */
-function numbers(from: number, last: number): string {
+export function numbers(from: number, last: number): string {
   const digit = `(${[...'0123456789'].map(value => `SELECT ${value} AS digit`).join(' UNION ALL ')})`
   const places = ['a', 'b', 'c', 'd', 'e', 'f']
   const value = places.map((name, index) => `${name}.digit * ${10 ** index}`).join(' + ')

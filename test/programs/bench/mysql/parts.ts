@@ -12,6 +12,7 @@ import { anyPlayer } from '../requests.js'
 import { type Placing, tally } from '../tally.js'
 import { byHand, checkBooks, checkLives, type Ground, library, loadPast, withDatabase } from './ground.js'
 import { sendByHand } from './hand-written.js'
+import { hooksPart } from './hooks.js'
 
 /** The library against hand-written code with prepared statements. */
 function compared(
@@ -219,5 +220,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['growth', growth],
   ['lookup-indexes', lookupIndexes],
   ['outbox', outbox],
+  ['hooks', hooksPart],
   ['cluster', cluster],
 ])
