@@ -79,7 +79,7 @@ function answers(history: BetHistory, explanation: BetExplanation): Markup {
       'Owed',
       isZero(owed)
         ? null
-        : `${money(owed, currency)}, to the platform: it may subtract this from later winnings.`,
+        : `${money(owed, currency)}, to the platform: it nets this off later winnings.`,
     ],
     ['In sum', `${signedMoney(sumOf(history, playerId), currency)} by the calls below.`],
   ]
