@@ -231,8 +231,8 @@ function withCommitResult(
 /**
  * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never
  * by the attempted decision, since a duplicate may have recorded another one. A missing transaction may still
- * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards. An amount
- * that is not representable was not written; only a duplicate of another process may have recorded it.
+ * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards. An
+ * amount that is not representable was not written; only a duplicate of another process may have recorded it.
  */
 async function recoverUnknownCommit(
   store: WalletStore,

@@ -75,7 +75,7 @@ function snapshotOf(keys: WalletKeys, row: LoadRow, settings: LoadSettings): Wal
   }
 }
 
-/** @throws `INVALID_PLAYERS_TABLE` for a NULL, as a view returns it whose CASE lacks the brand of the player */
+/** @throws `INVALID_PLAYERS_TABLE` for a NULL: of a view whose CASE lacks the brand of the player, say */
 function playerOf(
   playerId: string,
   { currency, balance }: LoadRow,
