@@ -6,7 +6,7 @@ import { type Authorization, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
 import { channels, type DecideMessage, isTraced, traceSync } from './diagnostics.js'
-import { WalletError } from './errors.js'
+import { isNotRepresentable, WalletError } from './errors.js'
 import type { CallMessage, Settings } from './options.js'
 import type { Requests } from './requests.js'
 import type {
@@ -231,7 +231,8 @@ function withCommitResult(
 /**
  * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never
  * by the attempted decision, since a duplicate may have recorded another one. A missing transaction may still
- * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards.
+ * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards. An
+ * amount that is not representable was not written; only a duplicate of another process may have recorded it.
  */
 async function recoverUnknownCommit(
   store: WalletStore,
@@ -246,6 +247,10 @@ async function recoverUnknownCommit(
     throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
       cause: new AggregateError([cause, readError]),
     })
+  }
+  if (found === null && isNotRepresentable(cause)) {
+    const message = 'The store cannot hold this amount; no changes were made'
+    throw new WalletError('AMOUNT_NOT_REPRESENTABLE', message, { cause })
   }
   // A recorded success whose player is missing has no balance to return; INVALID_PLAYER would deny its debit.
   if (found !== null && found.reason !== 'UNKNOWN_PLAYER') return found

@@ -8,6 +8,7 @@ import type { Operation } from './store.js'
  * - `DEADLINE_PASSED`: `deadlineMs` had passed before a commit was started. Retryable.
  * - `COMMIT_UNKNOWN`: `commit` threw, and its transaction is not recorded (yet), or the follow-up read
  *   failed.
+ * - `AMOUNT_NOT_REPRESENTABLE`: the store cannot hold the amount of a credit exactly; no changes were made.
  * - `LOAD_FAILED`: `load` threw.
  * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the
  *   field.
@@ -22,6 +23,7 @@ export type WalletErrorCode =
   | 'CONFLICT'
   | 'DEADLINE_PASSED'
   | 'COMMIT_UNKNOWN'
+  | 'AMOUNT_NOT_REPRESENTABLE'
   | 'LOAD_FAILED'
   | 'STORE_CONTRACT'
   | 'HOOK_FAILED'
@@ -77,6 +79,10 @@ export function isRetryable(error: unknown): boolean {
   const { name, code } = error as { name?: unknown; code?: unknown }
   return name === 'WalletError' && retryableCodes.some(retryable => retryable === code)
 }
+
+/** Whether a store rejects a credit that it cannot hold exactly, before it has written anything. */
+export const isNotRepresentable = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === 'AMOUNT_NOT_REPRESENTABLE'
 
 /** Codes of faults and of HTTP. A refusal is definite, so it must not look like one of them (D9). */
 const reservedCodes: readonly string[] = [

@@ -148,7 +148,8 @@ export interface WalletStore {
    * balance; on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up
    * read (`loadConfirmed` if there is one) looks for the transaction. A recorded transaction is answered by
    * D2 to D4; otherwise the answer is 500. The write may still be committed later; the rules hold in that
-   * case too.
+   * case too. An error whose `code` is `'AMOUNT_NOT_REPRESENTABLE'` says that nothing is written, since the
+   * store cannot hold the amount of a credit exactly: the fault has this code then.
    */
   commit(changes: WalletChanges): Promise<CommitResult>
 }

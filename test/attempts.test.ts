@@ -462,6 +462,33 @@ describe('given the lost answer of a commit', () => {
     expect(event).toMatchObject({ reason: 'REPLAYED', error: null, commitError: lost })
   })
 
+  test.each<[string, WalletSnapshot, object]>([
+    [
+      'nothing is recorded, then it has a code of its own',
+      snapshot(),
+      {
+        code: 'AMOUNT_NOT_REPRESENTABLE',
+        retryable: false,
+        message: 'The store cannot hold this amount; no changes were made',
+      },
+    ],
+    [
+      'a duplicate is recorded whose player is gone, then COMMIT_UNKNOWN',
+      snapshot({ transaction: transaction(), player: null }),
+      { code: 'COMMIT_UNKNOWN' },
+    ],
+  ])('when the amount was not representable and %s', async (_what, found, expected) => {
+    const cause = Object.assign(new Error('999'), { code: 'AMOUNT_NOT_REPRESENTABLE' })
+    const { fault: thrown } = await call(scripted([snapshot(), found], [rejecting(cause)]))
+    expect(thrown).toMatchObject({ ...expected, cause })
+  })
+
+  test('when the amount was not representable and the follow-up read fails, then COMMIT_UNKNOWN', async () => {
+    const cause = Object.assign(new Error('999'), { code: 'AMOUNT_NOT_REPRESENTABLE' })
+    const store = scripted([snapshot(), rejecting(new Error('down'))], [rejecting(cause)])
+    expect((await call(store)).fault).toMatchObject({ code: 'COMMIT_UNKNOWN' })
+  })
+
   test('when its success is recorded but the player is gone, then COMMIT_UNKNOWN, never a refusal', async () => {
     const found = snapshot({ transaction: transaction(), player: null })
     const { fault: thrown } = await call(scripted([snapshot(), found], [rejecting(new Error('reset'))]))

@@ -34,6 +34,7 @@ describe('given a fault that a load brings by the thousand', () => {
 
 test.each<WalletErrorCode>([
   'COMMIT_UNKNOWN',
+  'AMOUNT_NOT_REPRESENTABLE',
   'LOAD_FAILED',
   'STORE_CONTRACT',
   'HOOK_FAILED',

@@ -1,7 +1,7 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
 import { isoMinorUnits } from '../currencies.js'
 import { channels, type HttpMessage, type HttpRejection, isTraced, trace } from '../diagnostics.js'
-import { isRetryable } from '../errors.js'
+import { isNotRepresentable, isRetryable } from '../errors.js'
 import { format, isDecimal } from '../money.js'
 import { notify } from '../notify.js'
 import type { WalletOutcome } from '../outcomes.js'
@@ -143,9 +143,11 @@ function fault(error: unknown, call: Call): HttpResponse {
     message.error = error
     channels.http.error.publish(message)
   }
-  return isRetryable(error)
-    ? refusal(call, 'UNAVAILABLE', 'Temporarily unavailable; no changes were made')
-    : refusal(call, 'INTERNAL_ERROR', 'Internal error')
+  if (isRetryable(error)) return refusal(call, 'UNAVAILABLE', 'Temporarily unavailable; no changes were made')
+  const description = isNotRepresentable(error)
+    ? 'The wallet cannot hold this amount; no changes were made'
+    : 'Internal error'
+  return refusal(call, 'INTERNAL_ERROR', description)
 }
 
 /** @param reason for the operator: the caller is not told */

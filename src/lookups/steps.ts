@@ -202,7 +202,7 @@ function reversed({ delta, type, betCurrency }: RecordedTransaction): Explanatio
 
 function uncollected({ refusal, type, balanceAfter, betCurrency }: RecordedTransaction): Explanation {
   const { reason, credit } = correctionOf(type)
-  const owed = `the ${credit} is owed to the platform, which may subtract it from later winnings`
+  const owed = `the ${credit} is owed to the platform, which nets it off later winnings`
   return isRefusal(refusal, finalRefusals.clawbacksDisabled)
     ? { rule: 'D20', why: `${reason}, but this wallet cannot take the ${credit} back: ${owed}` }
     : {

@@ -65,6 +65,7 @@ const faultCodes: readonly WalletErrorCode[] = [
   'CONFLICT',
   'DEADLINE_PASSED',
   'COMMIT_UNKNOWN',
+  'AMOUNT_NOT_REPRESENTABLE',
   'LOAD_FAILED',
   'STORE_CONTRACT',
   'HOOK_FAILED',

@@ -762,6 +762,16 @@ describe('given faults', () => {
     ],
     ['commit rejects', failing({ commit: () => Promise.reject(cause) }), {}, 500, 'COMMIT_UNKNOWN'],
     [
+      'the store cannot hold a credit',
+      failing({
+        commit: () =>
+          Promise.reject(Object.assign(new Error('hunter2'), { code: 'AMOUNT_NOT_REPRESENTABLE' })),
+      }),
+      {},
+      500,
+      'AMOUNT_NOT_REPRESENTABLE',
+    ],
+    [
       'commit is unavailable',
       failing({ commit: async () => ({ status: 'unavailable' }) }),
       {},

@@ -89,7 +89,7 @@ function shiftedUp(amount: Decimal, decimals: number): string {
   return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
 }
 
-/** "1250" with 2 decimals is "12.50". NULL arrives as "", which the core rejects as an invalid amount. */
+/** "1250" with 2 decimals is "12.50". */
 function shiftedDown(balance: string, decimals: number): Decimal {
   if (decimals === 0 || balance === '') return balance
   const sign = balance.startsWith('-') ? '-' : ''

@@ -13,7 +13,7 @@ import type { CommitResult } from '../../store.js'
  * - `SCHEMA_VERSION`: the tables, functions or procedures are of an older version, or were changed.
  * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
- *   type or collation.
+ *   type or collation. Also of a request: the currency or the balance of its player is NULL.
  * - `INSUFFICIENT_PRIVILEGE`: the user of the client lacks privileges; the message lists them.
  * - `NOT_DURABLE`: the server would answer before a commit is durable, would hide that it is not, or may
  *   return old records.

@@ -7,10 +7,11 @@ import {
   type Entry,
   type QueueSettings,
 } from '../../batches/index.js'
-import type { WalletKeys, WalletSnapshot } from '../../store.js'
+import type { Player, WalletKeys, WalletSnapshot } from '../../store.js'
 import type { Columns } from './columns.js'
 import type { Failure, StoreErrors } from './errors.js'
 import { betFromRow, type LoadRow, transactionFromRow } from './rows.js'
+import type { Players } from './tables.js'
 
 export interface LoadSettings {
   kind: 'load' | 'load-confirmed'
@@ -20,6 +21,7 @@ export interface LoadSettings {
   read(keys: readonly WalletKeys[], columns: Columns): Promise<readonly LoadRow[]>
   classify(error: unknown): Failure
   errors: StoreErrors
+  players: Pick<Players, 'tableName' | 'columnNames'>
 }
 
 /** Far longer than a read lasts on a server that is well. */
@@ -49,7 +51,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
     }
     answerEach(entries, rows, {
       indexOf: row => row.key_index,
-      answer: (entry, row) => entry.resolve(snapshotOf(entry.item, row, columns())),
+      answer: (entry, row) => entry.resolve(snapshotOf(entry.item, row, settings)),
       missing: errors.noRow,
     })
   }
@@ -64,14 +66,29 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
   })
 }
 
-function snapshotOf(keys: WalletKeys, row: LoadRow, columns: Columns): WalletSnapshot {
-  const { currency, balance, bet, transaction } = row
+function snapshotOf(keys: WalletKeys, row: LoadRow, settings: LoadSettings): WalletSnapshot {
+  const { bet, transaction } = row
   return {
-    player:
-      currency === null
-        ? null
-        : { playerId: keys.playerId, currency, balance: columns.fromColumn(balance ?? '', currency) },
+    player: playerOf(keys.playerId, row, settings),
     bet: bet === null ? null : betFromRow(keys.betId, bet),
     transaction: transaction === null ? null : transactionFromRow(keys, transaction),
   }
+}
+
+/** @throws `INVALID_PLAYERS_TABLE` for a NULL: of a view whose CASE lacks the brand of the player, say */
+function playerOf(
+  playerId: string,
+  { currency, balance }: LoadRow,
+  { columns, errors, players }: LoadSettings,
+): Player | null {
+  if (currency === null) return null
+  if (currency !== '' && balance !== null)
+    return { playerId, currency, balance: columns().fromColumn(balance, currency) }
+  const isOfCurrency = currency === ''
+  const column = [...players.tableName, players.columnNames[isOfCurrency ? 'currency' : 'balance']].join('.')
+  const value = isOfCurrency ? 'NULL, or empty,' : 'NULL'
+  throw errors.make(
+    'INVALID_PLAYERS_TABLE',
+    `${column} is ${value} for the player ${JSON.stringify(playerId)}`,
+  )
 }

@@ -59,7 +59,7 @@ export interface DatabaseParts
 type Executed = Parameters<CommitSettings['execute']>[0]
 
 export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
-  const { queue, read, classify, errors } = parts
+  const { queue, read, classify, errors, players } = parts
   const gauge = new DurabilityGauge({
     ask: parts.ping,
     isRequired: parts.requireDurability,
@@ -71,13 +71,14 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     return found
   })
   const columns = () => database.found.columns
-  const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors })
+  const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors, players })
   const confirmedLoads = createLoads({
     kind: 'load-confirmed',
     queue,
     columns,
     classify,
     errors,
+    players,
     read: gauge.guarded(parts.readConfirmed, false),
   })
   const commits = new Commits({

@@ -65,6 +65,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
       }
     },
     requireDurability,
+    players: tables.players,
     ...createReaders(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
     refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),

@@ -63,6 +63,7 @@ export function createPostgresStore(
     check: checkStart,
     ping: () => ping(connections),
     requireDurability,
+    players: tables.players,
     read: createReader(loading),
     readConfirmed: createConfirmedReader(loading, durable),
     execute: createCommitter({

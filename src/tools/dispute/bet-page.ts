@@ -77,9 +77,7 @@ function answers(history: BetHistory, explanation: BetExplanation): Markup {
     ],
     [
       'Owed',
-      isZero(owed)
-        ? null
-        : `${money(owed, currency)}, to the platform: it may subtract this from later winnings.`,
+      isZero(owed) ? null : `${money(owed, currency)}, to the platform: it nets this off later winnings.`,
     ],
     ['In sum', `${signedMoney(sumOf(history, playerId), currency)} by the calls below.`],
   ]

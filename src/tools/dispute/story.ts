@@ -65,6 +65,6 @@ export const changeCell = (
 export const storyList = (rows: readonly Markup[]) => html`<ol class="story">${rows}</ol>`
 
 export const foot = html`<footer><h2>How to read this</h2>
-<p>Times are UTC, by the clock of the wallet's database. Rolled back: the platform cancelled the bet, and its stake goes back. Declared void: the bet does not count, and is settled by returning money. Taken back: the platform corrected a result, and the wallet debits what the wrong result had credited; if the balance does not cover it, nothing is debited, and the platform may subtract it from later winnings. Final: the same call is answered alike, whatever the balance is by then.</p>
+<p>Times are UTC, by the clock of the wallet's database. Rolled back: the platform cancelled the bet, and its stake goes back. Declared void: the bet does not count, and is settled by returning money. Taken back: the platform corrected a result, and the wallet debits what the wrong result had credited; if the balance does not cover it, nothing is debited, and the platform nets it off later winnings. Final: the same call is answered alike, whatever the balance is by then.</p>
 <p>The small print has the terms of the interface: the call and its transactionId, the decision, the rule, and the ids with which wallet and platform find it. This page shows a player's data. It loads nothing and runs no scripts.</p>
 </footer>`

@@ -257,6 +257,34 @@ describeOnServer("players' tables", server => {
     )
   })
 
+  test.each([
+    ["CASE brand WHEN 'old' THEN 'EUR' END", '100', 'currency is NULL, or empty,'],
+    ["'EUR'", 'NULL', 'balance is NULL'],
+  ])(
+    'the currency %s, the balance %s: the load names the column and the player',
+    async (currency, balance, problem) => {
+      await open({
+        ddl: [
+          `CREATE TABLE SCHEMA.base (id varchar(64) PRIMARY KEY, brand varchar(9), balance decimal(20,2))
+          ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+          `INSERT INTO SCHEMA.base VALUES ('alice', 'new', ${balance}), ('bob', 'old', 100)`,
+          `CREATE VIEW SCHEMA.accounts AS SELECT id, ${currency} AS currency, balance FROM SCHEMA.base`,
+        ],
+        options: { players: { ...columns, idCollation: 'utf8mb4_general_ci' } },
+      })
+      const [alice, bob] = await Promise.allSettled(
+        ['alice', 'bob'].map(playerId => wallet.store.load(keysOf(placeBet(1, playerId)))),
+      )
+      expect(alice).toMatchObject({
+        reason: {
+          code: 'INVALID_PLAYERS_TABLE',
+          problem: `${wallet.schema}.accounts.${problem} for the player "alice"`,
+        },
+      })
+      expect(bob).toMatchObject({ value: { player: { currency: 'EUR' } } })
+    },
+  )
+
   test('an updatable view', async () => {
     await open({
       ddl: [

@@ -38,12 +38,43 @@ describe('a balance that is not a finite amount', () => {
       ).toEqual({
         status: 'conflict',
       })
-      await expect(handleRollbackBet(made.store, rollbackBet())).rejects.toMatchObject({
-        code: 'STORE_CONTRACT',
-      })
+      await expect(handleRollbackBet(made.store, rollbackBet())).rejects.toMatchObject(
+        value === 'NULL'
+          ? { cause: { problem: `${made.schema}.accounts.balance is NULL for the player "alice"` } }
+          : { code: 'STORE_CONTRACT' },
+      )
       expect(await made.recorded()).toEqual([])
     },
   )
+})
+
+it('a view whose CASE lacks the brand of a player: the fault names the column and the player', async () => {
+  const made = await wallet({
+    ddl: `CREATE TABLE SCHEMA.base (id text PRIMARY KEY, brand text, balance numeric(18,2));
+      INSERT INTO SCHEMA.base VALUES ('alice', 'new', 100), ('bob', 'old', 100);
+      CREATE VIEW SCHEMA.accounts AS
+        SELECT id, CASE brand WHEN 'old' THEN 'EUR' END AS currency, balance FROM SCHEMA.base`,
+    options: { players: columns },
+  })
+  const [alice, bob] = await Promise.all(
+    ['alice', 'bob'].map(playerId =>
+      endOf(
+        handlePlaceBet(
+          made.store,
+          placeBet({ playerId, betId: `b-${playerId}`, transactionId: `t-${playerId}` }),
+        ),
+      ),
+    ),
+  )
+  expect(alice).toMatchObject({
+    ...{ code: 'LOAD_FAILED', call: { playerId: 'alice' } },
+    cause: {
+      code: 'INVALID_PLAYERS_TABLE',
+      problem: `${made.schema}.accounts.currency is NULL, or empty, for the player "alice"`,
+    },
+  })
+  expect(bob).toMatchObject({ ok: true, balance: '70.00' })
+  expect(await made.recorded()).toEqual(['placebet t-bob -30'])
 })
 
 it.each([

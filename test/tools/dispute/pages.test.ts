@@ -57,9 +57,9 @@ describe('the questions of a dispute', () => {
   it('what does the player still owe', async () => {
     expect(answersOf(await pageOf('owed'))).toMatchObject({
       Result: expect.stringMatching(
-        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform, which may subtract it from later winnings\. That was on TIME \.$/,
+        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform, which nets it off later winnings\. That was on TIME \.$/,
       ),
-      Owed: '40.00 EUR, to the platform: it may subtract this from later winnings.',
+      Owed: '40.00 EUR, to the platform: it nets this off later winnings.',
       'In sum': '+20.00 EUR by the calls below.',
     })
   })
