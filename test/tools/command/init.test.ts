@@ -67,6 +67,10 @@ describe('on PostgreSQL', () => {
     const { code, out, error } = await run(folder, [], database.url)
     expect([code, error]).toEqual([2, ''])
     expect(out.split('\n')).toEqual([
+      'players    pam.accounts  it has an id and a balance',
+      'currency   currency      text, judged by its name',
+      'balance    cash          bigint',
+      'may bet    anyone        no column looks like a status',
       'Which column is the playerId that the platform sends? State it: --id',
       '  --id account_id  bigint, unique',
       '  --id account_no  text, unique',
@@ -107,6 +111,33 @@ describe('on PostgreSQL', () => {
     ])
     expect(readFileSync(join(folder, 'src/wallet/grants.sql'), 'utf8')).toMatch(
       /GRANT SELECT \("account_no", "currency", "cash"\), UPDATE \("cash"\) ON "pam"."accounts" TO "wallet";/,
+    )
+  })
+
+  test('given a status, then it asks who may bet, and grants its columns', async () => {
+    await database.pool.query(`CREATE TYPE pam.player_state AS ENUM ('Active', 'closed');
+      CREATE TABLE pam.members (id bigint PRIMARY KEY, currency text, balance numeric(18,2), state pam.player_state, closed_at timestamptz)`)
+    const folder = project()
+    const options = ['--players', 'pam.members']
+    const unclear = await run(folder, options, database.url)
+    expect(unclear.code).toBe(2)
+    expect(unclear.out.split('\n').slice(-5)).toEqual([
+      expect.stringMatching(/^Who may bet\? .* State it: --may-bet$/),
+      '  --may-bet state=…         enum: Active, closed, or null',
+      '  --may-bet closed_at=null  timestamp with time zone, or null',
+      '  --may-bet anyone          closed and excluded players too',
+      '',
+    ])
+    expect(filesOf(folder)).toEqual(['package.json'])
+    const rule = ['--may-bet', 'state=Active', '--may-bet', 'closed_at=null']
+    const { code, error } = await run(folder, [...options, ...rule], database.url)
+    await database.pool.query('DROP TABLE pam.members')
+    expect([code, error]).toEqual([0, ''])
+    expect(readFileSync(join(folder, 'store.ts'), 'utf8')).toContain(
+      `"state" = 'Active' AND "closed_at" IS NULL`,
+    )
+    expect(readFileSync(join(folder, 'grants.sql'), 'utf8')).toContain(
+      'GRANT SELECT ("state", "closed_at") ON "pam"."members" TO "wallet";',
     )
   })
 
@@ -191,7 +222,10 @@ describe('given a terminal', () => {
       ...{ table: 'pam.bet_wallet_players', id: 'account_no', currency: 'currency' },
       ...{ balance: 'cash', balanceType: 'minor-units', minorUnits: 2 },
     })
-    expect(printed.slice(0, 3)).toEqual([
+    expect(printed.slice(0, 6)).toEqual([
+      expect.stringMatching(/^players {4}pam\.accounts /),
+      expect.stringMatching(/^balance {4}cash /),
+      expect.stringMatching(/^may bet {4}anyone /),
       'Which column is the playerId that the platform sends?',
       '  1 id          bigint, unique',
       '  2 account_no  text, unique',
