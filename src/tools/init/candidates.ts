@@ -255,7 +255,7 @@ export const codesBehind = (schema: DatabaseSchema, table: Table): CodeBehind[] 
     (column, target) => isOfCurrency(column, target) && currencyProblem(schema.engine, column) !== null,
   )
 
-/** Those in tables of something else, which perhaps is not the player's: `currency` of `brands`, behind `brand_id`. */
+/** Those that are perhaps not the player's own: `currency` of `brands`, behind `brand_id`. */
 export const codesElsewhere = (schema: DatabaseSchema, table: Table): CodeBehind[] =>
   codesOf(schema, table, (column, target) => !isOfCurrency(column, target)).filter(({ code }) =>
     has(code.name, currencyWords),

@@ -6,7 +6,7 @@ export const grantsHead = [
   '-- Run this after the migration. Create the roles first, or replace their names by those of your own roles.',
 ]
 
-/** Of the columns that tell who may bet; and on MySQL and MariaDB of what is below a view: `ready()` reads it. */
+/** To read who may bet, and on MySQL and MariaDB what is below a view, as `ready()` does. */
 export function moreGrants(mapping: Mapping, role: string): string[] {
   const { engine, table, id, below, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)

@@ -1,4 +1,4 @@
-/** The operator's tables, as `information_schema` describes them. No row is read, and of other catalogs only the labels of enums. */
+/** The operator's tables, as `information_schema` describes them, and the values of enums. No row is read. */
 
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
 

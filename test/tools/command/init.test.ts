@@ -204,7 +204,7 @@ describe('given a terminal', () => {
   )
 
   /** A person who types these lines. */
-  async function typing(lines: readonly string[], options: Answers = {}) {
+  async function typing(lines: readonly string[], options: Answers = {}, from = schema) {
     const printed: string[] = []
     const left = [...lines]
     const ask = async () => {
@@ -212,8 +212,12 @@ describe('given a terminal', () => {
       if (line === undefined) throw new Error(`Asked once more: ${printed.at(-1)}`)
       return line
     }
-    const proposal = await decide(schema, options, { ask, print: line => printed.push(line) })
-    return { players: proposal && playersOf(proposal.mapping), printed, left }
+    const proposal = await decide(from, options, { ask, print: line => printed.push(line) })
+    return {
+      players: proposal && playersOf(proposal.mapping),
+      mayBet: proposal?.mapping.mayBet,
+      ...{ printed, left },
+    }
   }
 
   test('then it asks one question after the other, by number or by name', async () => {
@@ -236,6 +240,15 @@ describe('given a terminal', () => {
     const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2'])
     expect(players).toMatchObject({ id: 'id', idType: 'bigint', minorUnits: { EUR: 2 } })
     expect(printed).toContainEqual(expect.stringMatching(/^--currency: pam\.accounts has no column euro/))
+  })
+
+  test('then it asks who may bet, and again after a value that cannot be', async () => {
+    const columns = ['id bigint', 'currency char(3)', 'balance decimal(18,2)', "state enum('on','off')"]
+    const stated = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['id']))
+    const { mayBet, printed, left } = await typing(['', 'state=no', 'state=on'], {}, stated)
+    expect([mayBet, left]).toMatchObject([[{ column: { name: 'state' }, values: ['on'] }], []])
+    expect(printed).toContain('  - state=…  enum: on, off')
+    expect(printed).toContain('--may-bet state=no: "no" is no value of state, which is on, off')
   })
 
   test('then what the options say is not asked', async () => {

@@ -10,6 +10,7 @@ import type { Mapping } from '../../../src/tools/init/mapping.js'
 import { type Framework, type MigrationTool, projectOf } from '../../../src/tools/init/project.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
 import type { Engine, Table } from '../../../src/tools/init/schema.js'
+import { ruleLines } from '../../../src/tools/init/store-file.js'
 import { projectFiles } from '../../../src/tools/init/write-project.js'
 import { codeBlocksOf, readPage } from '../../docs/pages.js'
 import { schemaOf, table } from './schemas.js'
@@ -216,15 +217,12 @@ describe('given a framework', () => {
 })
 
 describe('given a rule of who may bet', () => {
+  const status = [
+    ...['currency char(3)', 'balance decimal(18,2)'],
+    ...["state enum('active','closed')", 'closed_at timestamp null'],
+  ]
   const ruled = (engine: Engine, id: string, answer: string, more: Partial<Table> = {}) => {
-    const columns = [
-      id,
-      'currency char(3)',
-      'balance decimal(18,2)',
-      "state enum('active','closed')",
-      'closed_at timestamp null',
-    ]
-    const given = table(engine, 'pam.players', columns, ['id'], more)
+    const given = table(engine, 'pam.players', [id, ...status], ['id'], more)
     return written({ engine, mapping: mappingOf(engine, given, { 'may-bet': answer }) }).texts
   }
 
@@ -239,6 +237,13 @@ describe('given a rule of who may bet', () => {
     expect(kit).toMatch(/closePlayer: exclude,\n {2}refuseBets: exclude,/)
     expect(kit).not.toContain('(pool, scratch) }')
     expect(kit).not.toContain('(second, scratch)')
+  })
+
+  test('on MySQL, then it is the rule of docs/your-own-code.md', () => {
+    const given = table('mysql', 'pam.accounts', ['account_no varchar(255)', ...status], ['account_no'])
+    const rule = ruleLines(mappingOf('mysql', given, { 'may-bet': 'state=active' })).join('\n')
+    const blocks = codeBlocksOf(readPage('docs/your-own-code.md')).map(({ code }) => code)
+    expect(blocks).toContain(`import type { PendingCommit, Query } from 'bet-wallet/mysql'\n${rule}\n`)
   })
 
   test('on MySQL, then a number is compared as a number, and as text in the copy', () => {
