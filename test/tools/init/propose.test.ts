@@ -314,6 +314,9 @@ describe('given several candidates', () => {
     // As Prisma creates it: the unique index on userId is no constraint.
     const prisma = table('postgres', 'public.Wallet', columns, ['id'])
     expect(proposed(inPostgres(prisma))).toEqual([['id', 'id', 'userId']])
+    expect(JSON.stringify(propose(inPostgres(prisma), {}))).toContain(
+      'no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one',
+    )
     const named = table(
       'postgres',
       'pam.wallets',
