@@ -9,7 +9,7 @@ export interface Condition {
   values: readonly (string | null)[]
 }
 
-const statusNames = /status|state|blocked|closed|active|suspend|exclu|banned/i
+const statusNames = /status|state|blocked|closed|active|suspend|excluded|exclusion|banned/i
 
 /** Columns that may say whether a player may bet. @param amounts columns that their names only seem to fit */
 export const statusColumns = (table: Table, amounts: readonly Column[]): Column[] =>
