@@ -68,10 +68,11 @@ const playersHelp = `Players' table (not needed for a schema that was migrated f
 export const initHelp = `Usage
   bet-wallet init [options]
 
-Reads information_schema of your database (no rows), proposes which table, id, currency, balance
-and unit the wallet uses, each with its reason, and writes the files of docs/first-hour.md into the
-current folder: store.ts, server.ts, kit.ts, grants.sql, and migrate.ts or SQL for your migration
-tool. It asks where it is not sure; without a terminal it names the option that is missing.
+Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
+the wallet uses, each with its reason, and asks who may bet where a column looks like a status. It
+writes the files of docs/first-hour.md into the current folder: store.ts, server.ts, kit.ts,
+grants.sql, and migrate.ts or SQL for your migration tool. Without a terminal it names each option
+that is missing.
 It changes nothing in the database, and overwrites no file.
 
 ${urlHelp}
@@ -84,6 +85,9 @@ Instead of a proposal
                             your table by a view, which the migration creates
   --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0;
                             none: a text, or a numeric without a scale, is in whole units
+  --may-bet <column=values> refuses the bets of all other players: state=active,trial;
+                            is_blocked=false; closed_at=null. Several columns, by repeating it,
+                            must all agree. anyone: closed and excluded players can bet
   --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
   --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
                             (package.json); on MySQL and MariaDB flyway, typeorm or none

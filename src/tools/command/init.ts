@@ -14,8 +14,8 @@ import {
   type Project,
   projectOf,
 } from '../init/project.js'
-import { type Answers, type Proposal, propose, type Question } from '../init/propose.js'
-import { grantsHead, viewGrants } from '../init/rights.js'
+import { type Answers, type Proposal, propose, type Question, type Reason } from '../init/propose.js'
+import { grantsHead, moreGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { projectFiles } from '../init/write-project.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
@@ -25,7 +25,7 @@ import { grantsFor } from './grants.js'
 import { initHelp } from './help.js'
 import { forTerminal } from './output.js'
 
-const answerNames = ['players', 'id', 'balance', 'currency', 'minor-units'] as const
+const answerNames = ['players', 'id', 'balance', 'currency', 'minor-units', 'may-bet'] as const
 
 const initArguments = {
   'database-url': { type: 'string' },
@@ -34,6 +34,7 @@ const initArguments = {
   balance: { type: 'string' },
   currency: { type: 'string' },
   'minor-units': { type: 'string' },
+  'may-bet': { type: 'string', multiple: true },
   framework: { type: 'string' },
   migrations: { type: 'string' },
   folder: { type: 'string' },
@@ -97,7 +98,12 @@ function refuseExisting(files: readonly string[]): void {
 }
 
 const answersOf = (values: Values): Answers =>
-  Object.fromEntries(answerNames.flatMap(name => (values[name] === undefined ? [] : [[name, values[name]]])))
+  Object.fromEntries(
+    answerNames.flatMap(name => {
+      const value = values[name]
+      return value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(';')]]
+    }),
+  )
 
 async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promise<T> {
   const print = (line: string) => console.log(forTerminal(line))
@@ -130,6 +136,7 @@ export async function decide(
 ): Promise<Ready | null> {
   const answers = { ...given }
   let last: keyof Answers | null = null
+  const known = new Set<string>()
   for (;;) {
     const proposal = propose(schema, answers)
     if (proposal.status === 'ready') return proposal
@@ -140,6 +147,12 @@ export async function decide(
       last = null
       continue
     }
+    // What is known already, once.
+    printReasons(
+      proposal.reasons.filter(({ part, value }) => !known.has(`${part} ${value}`)),
+      terminal,
+    )
+    for (const { part, value } of proposal.reasons) known.add(`${part} ${value}`)
     const answer = await answerTo(proposal.questions, terminal)
     if (answer === null) return null
     ;[last] = answer
@@ -227,10 +240,14 @@ async function chosen(
   return { framework, tool }
 }
 
-function printProposal({ reasons, notes }: Ready, { print }: Terminal): void {
+function printReasons(reasons: readonly Reason[], { print }: Terminal): void {
   const width = Math.max(...reasons.map(({ value }) => value.length))
   for (const { part, value, reason } of reasons) print(`${part.padEnd(9)}  ${value.padEnd(width)}  ${reason}`)
-  for (const note of notes) print(`Note: ${note}`)
+}
+
+function printProposal({ reasons, notes }: Ready, terminal: Terminal): void {
+  printReasons(reasons, terminal)
+  for (const note of notes) terminal.print(`Note: ${note}`)
 }
 
 interface Writing extends Chosen {
@@ -356,7 +373,7 @@ function grantsText(mapping: Mapping): string {
     ...roles.flatMap(([text, use, role]) => [
       `-- ${text}`,
       ...grantsFor(mapping.engine, tables, use, role).map(statement => `${statement};`),
-      ...(use === 'store' ? viewGrants(mapping, role) : []),
+      ...(use === 'store' ? moreGrants(mapping, role) : []),
     ]),
   ].join('\n')}\n`
 }

@@ -52,7 +52,7 @@ const textTypes: Record<Engine, readonly string[]> = {
   postgres: ['text', 'character varying'],
   mysql: ['varchar', 'char', 'varbinary'],
 }
-const integerTypes = ['tinyint', 'smallint', 'mediumint', 'int', 'integer', 'bigint']
+export const integerTypes = ['tinyint', 'smallint', 'mediumint', 'int', 'integer', 'bigint']
 
 /** `null`: the store cannot look a player up by such a column. */
 export function idTypeOf(engine: Engine, { type, declared }: Column): IdType | null {
@@ -125,7 +125,7 @@ function judgeId(engine: Engine, table: Table, column: Column, currency: Column 
   if (!table.isView && engine === 'mysql')
     return isOfPlayer(table, column) ? { problem: 'it is not unique: a player may have several rows' } : null
   return {
-    reason: `${column.declared}; information_schema shows no unique constraint on it alone`,
+    reason: `${column.declared}; no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one`,
     likely,
   }
 }
@@ -248,14 +248,33 @@ const codeWords = new Set('code iso ccy currency alpha'.split(' '))
 const numberWords = new Set('numeric number num name symbol sign country'.split(' '))
 
 /** The codes behind foreign keys of a currency: `iso_code` of `currencies`, behind `currency_id`. */
-export function codesBehind({ engine, tables }: DatabaseSchema, table: Table): CodeBehind[] {
+export const codesBehind = (schema: DatabaseSchema, table: Table): CodeBehind[] =>
+  codesOf(
+    schema,
+    table,
+    (column, target) => isOfCurrency(column, target) && currencyProblem(schema.engine, column) !== null,
+  )
+
+/** Those that are perhaps not the player's own: `currency` of `brands`, behind `brand_id`. */
+export const codesElsewhere = (schema: DatabaseSchema, table: Table): CodeBehind[] =>
+  codesOf(schema, table, (column, target) => !isOfCurrency(column, target)).filter(({ code }) =>
+    has(code.name, currencyWords),
+  )
+
+const isOfCurrency = ({ name }: Column, target: string) =>
+  has(name, currencyWords) || has(target, currencyWords)
+
+function codesOf(
+  { engine, tables }: DatabaseSchema,
+  table: Table,
+  isWanted: (column: Column, target: string) => boolean,
+): CodeBehind[] {
   return table.foreignKeys.flatMap(({ column: name, to: target }) => {
     const column = table.columns.find(each => each.name === name)
     const to = tables.find(each => each.schema === target.schema && each.name === target.table)
     const key = to?.columns.find(each => each.name === target.column)
-    const isCurrency = has(name, currencyWords) || has(target.table, currencyWords)
-    if (column === undefined || to === undefined || key === undefined || !isCurrency) return []
-    if (has(name, otherCurrencies) || currencyProblem(engine, column) === null) return []
+    if (column === undefined || to === undefined || key === undefined) return []
+    if (!isWanted(column, target.table) || has(name, otherCurrencies)) return []
     const texts = to.columns.filter(each => currencyProblem(engine, each) === null && each.name !== key.name)
     const named = texts.filter(each => has(each.name, codeWords) && !has(each.name, numberWords))
     const codes = named.length > 0 ? named : texts.filter(({ length }) => length === 3)

@@ -1,10 +1,11 @@
 /** `kit.ts`: the conformance kit on a copy of the players' table, in a schema of its own. */
 import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
 import { currencyColumn, type Mapping, type MinorUnits } from './mapping.js'
+import { type Condition, closedValue, literalOf } from './may-bet.js'
 import { programText } from './program-text.js'
 import type { Column } from './schema.js'
 import { sqlName, sqlText, tsSql, tsTemplate, tsText } from './source-text.js'
-import { unitsText } from './store-file.js'
+import { unitsText, whoMayBetCall } from './store-file.js'
 
 const schema = 'bet_wallet_kit'
 
@@ -12,6 +13,9 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
   const onPostgres = mapping.engine === 'postgres'
   const engine = onPostgres ? 'Postgres' : 'Mysql'
   const limits = limitsOf(mapping)
+  const hasRule = mapping.mayBet.length > 0
+  const copy = `${schema}.${sqlName(mapping.engine, mapping.table.name)}`
+  const options = hasRule ? 'options' : 'scratch'
   return programText(
     {
       file: 'kit.ts',
@@ -19,21 +23,26 @@ export function kitFile(mapping: Mapping, isModule: boolean): string {
         { names: [`create${engine}Store`, `migrate${engine}`], from: `bet-wallet/${mapping.engine}` },
         { names: ['checkWalletStore'], from: 'bet-wallet/testing' },
         { whole: onPostgres ? 'pg' : 'mysql', from: onPostgres ? 'pg' : 'mysql2/promise' },
-        { names: ['players', 'pool'], from: './store.js' },
+        { names: ['players', 'pool', ...(hasRule ? ['whoMayBet'] : [])], from: './store.js' },
       ],
       work: [
         ...minorUnitsLines(mapping),
         `const scratch = { schema: '${schema}', players: { ${scratchPlayers(mapping).join(', ')} } }`,
+        ...(hasRule
+          ? [`const options = { ...scratch, withinTransaction: ${whoMayBetCall(mapping, copy, true)} }`]
+          : []),
         onPostgres
           ? 'const second = new pg.Pool({ connectionString: process.env.DATABASE_URL })'
           : "const second = mysql.createPool(process.env.DATABASE_URL ?? '')",
+        ...closingLines(mapping),
         'const report = await checkWalletStore({',
         '  async open(list) {',
+        ...bareLines(mapping),
         ...copyLines(mapping).map(line => `    ${line}`),
         '    for (const { playerId, currency, balance } of list)',
         `      await pool.query(${insertText(mapping)})`,
         `    await migrate${engine}(pool, scratch)`,
-        `    return { store: create${engine}Store(pool, scratch) }`,
+        `    return { store: create${engine}Store(pool, ${options}) }`,
         '  },',
         ...hookLines(mapping).map(line => `  ${line}`),
         ...(limits === null
@@ -158,6 +167,7 @@ function changesOf(mapping: Mapping): string[] {
     ...idChanges(mapping),
     ...currencyChanges(mapping),
     ...table.columns.flatMap(column => requiredChanges(mapping, column)),
+    ...closingChanges(mapping),
     ...(isKeyless || !isUniqueAlone(table, id) ? [`ADD UNIQUE (${sqlName(engine, id.name)})`] : []),
   ]
 }
@@ -193,8 +203,8 @@ function currencyChanges(mapping: Mapping): string[] {
 
 /** Another column that an INSERT may not leave out. */
 function requiredChanges(mapping: Mapping, column: Column): string[] {
-  const { engine, id, balance } = mapping
-  const written = [id.name, balance.name, currencyColumn(mapping)].includes(column.name)
+  const { engine } = mapping
+  const written = writtenColumns(mapping).includes(column.name)
   // The copy of a bare table has no default.
   const hasDefault = column.hasDefault && !(isBare(mapping) && engine === 'postgres')
   if (written || column.nullable || hasDefault || !column.updatable) return []
@@ -202,12 +212,28 @@ function requiredChanges(mapping: Mapping, column: Column): string[] {
   return [engine === 'postgres' ? `ALTER ${name} DROP NOT NULL` : `MODIFY ${name} ${column.declared} NULL`]
 }
 
+/** The columns of the rule that an INSERT sets. */
+const ruleOf = (mapping: Mapping) =>
+  mapping.mayBet.filter(
+    each =>
+      isWritten(mapping, each) &&
+      ![mapping.id.name, mapping.balance.name, currencyColumn(mapping)].includes(each.column.name),
+  )
+
+const writtenColumns = (mapping: Mapping): string[] => [
+  ...[mapping.id.name, currencyColumn(mapping), mapping.balance.name],
+  ...ruleOf(mapping).map(({ column }) => column.name),
+]
+
 function insertText(mapping: Mapping): string {
-  const { engine, table, id, balance } = mapping
-  const columns = [id.name, currencyColumn(mapping), balance.name].map(each => sqlName(engine, each))
+  const { engine, table } = mapping
+  const columns = writtenColumns(mapping).map(each => sqlName(engine, each))
+  const allowed = ruleOf(mapping).map(
+    ({ column, values }) => `, ${literalOf(engine, column, values[0] ?? null)}`,
+  )
   const { amount, values } = amountOf(mapping)
   const places = engine === 'postgres' ? '$1, $2' : '?, ?'
-  const text = `INSERT INTO ${schema}.${sqlName(engine, table.name)} (${columns.join(', ')}) VALUES (${places}, ${amount})`
+  const text = `INSERT INTO ${schema}.${sqlName(engine, table.name)} (${columns.join(', ')}) VALUES (${places}, ${amount}${allowed.join('')})`
   return `${tsSql(text)},\n        [playerId, currency, balance${values}]`
 }
 
@@ -232,10 +258,11 @@ function hookLines(mapping: Mapping): string[] {
   const where = `WHERE ${sqlName(engine, id.name)} =`
   const place = (index: number) => (onPostgres ? `$${index}` : '?')
   const currency = sqlName(engine, currencyColumn(mapping))
+  const closes = closingCondition(mapping) !== null
   const query = (set: string) => tsSql(`UPDATE ${copy} SET ${set} ${where} ${place(2)}`)
   const select = tsSql(`SELECT ${onPostgres ? '' : '1 '}FROM ${copy} ${where} ${place(1)} FOR UPDATE`)
   return [
-    `reopen: () => create${onPostgres ? 'Postgres' : 'Mysql'}Store(second, scratch),`,
+    `reopen: () => create${onPostgres ? 'Postgres' : 'Mysql'}Store(second, ${mapping.mayBet.length > 0 ? 'options' : 'scratch'}),`,
     'async depositExternally(_, playerId, amount) {',
     `  await pool.query(${query(depositOf(mapping))}, [amount, playerId])`,
     '},',
@@ -249,10 +276,57 @@ function hookLines(mapping: Mapping): string[] {
     "  return { release: async () => { await connection.query('ROLLBACK'); connection.release() } }",
     '},',
     'advanceClock: null, // no record expires',
-    'refuseBets: null, // no rule of your own refuses a bet',
+    ...(closes
+      ? ['closePlayer: exclude,', 'refuseBets: exclude,']
+      : ['refuseBets: null, // no rule of your own refuses a bet']),
     '// crash, holdCommit: answered commits survive, and none is half done. stopReplication: nor lost at a failover',
-    '// settleExternally, closePlayer: your own settlements and exclusions beside the store',
+    `// settleExternally${closes ? ': your own settlements' : ', closePlayer: your own settlements and exclusions'} beside the store`,
   ]
+}
+
+/** Of a view, or because of CHECKs that the kit's players could not pass. */
+function bareLines(mapping: Mapping): string[] {
+  if (!isBare(mapping)) return []
+  const isOf = mapping.table.isView
+    ? 'your view: keys, CHECKs and triggers below it'
+    : 'your table: its keys and CHECKs'
+  return [`    // Only the columns of ${isOf} are not tested.`]
+}
+
+/** The condition that the kit breaks to exclude a player; `null`: none can be. */
+function closingCondition(mapping: Mapping): { column: Column; value: string } | null {
+  for (const condition of mapping.mayBet.filter(each => isWritten(mapping, each))) {
+    const value = closedValue(mapping.engine, condition)
+    if (value !== null) return { column: condition.column, value }
+  }
+  return null
+}
+
+/** Not computed. The copy of a view has columns that the view cannot update. */
+const isWritten = ({ table }: Mapping, { column }: Condition) => column.updatable || table.isView
+
+function closingLines(mapping: Mapping): string[] {
+  const closing = closingCondition(mapping)
+  if (closing === null) return []
+  const { engine, table, id } = mapping
+  const name = (text: string) => sqlName(engine, text)
+  const set = `${name(closing.column.name)} = ${closing.value}`
+  const text = `UPDATE ${schema}.${name(table.name)} SET ${set} WHERE ${name(id.name)} = ${engine === 'postgres' ? '$1' : '?'}`
+  return [
+    'async function exclude(_: unknown, playerId: string) {',
+    `  await pool.query(${tsSql(text)}, [playerId])`,
+    '}',
+  ]
+}
+
+/** Of a column that must not be NULL, but is when the kit excludes a player. */
+function closingChanges(mapping: Mapping): string[] {
+  const closing = closingCondition(mapping)
+  if (closing?.value !== 'NULL' || closing.column.nullable) return []
+  const { name: text, declared, collation } = closing.column
+  const name = sqlName(mapping.engine, text)
+  if (mapping.engine === 'postgres') return [`ALTER ${name} DROP NOT NULL`]
+  return [`MODIFY ${name} ${declared}${collation === null ? '' : ` COLLATE ${collation}`} NULL`]
 }
 
 /** The balance with an amount added, in the unit of the column. */

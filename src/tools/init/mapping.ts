@@ -1,6 +1,7 @@
 /** The decided mapping of the players' table: as options of the store, and as the view that they need. */
 import type { MysqlPlayersTable } from '../../stores/mysql/index.js'
 import { balanceTypeOf, type CodeBehind, idTypeOf } from './candidates.js'
+import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
 
@@ -20,6 +21,8 @@ export interface Mapping {
   onlyCurrency: string | null
   /** `null`: the balance has decimals. */
   minorUnits: MinorUnits | null
+  /** Of the players who may bet; none: everyone may. */
+  mayBet: readonly Condition[]
   exactCollation: string | null
   /** What the table reads, if it is a view: tables, and views with what these read. */
   below: readonly Table[]
@@ -90,7 +93,7 @@ export function playersOf(mapping: Mapping): MysqlPlayersTable {
 /** The statement that creates the view; `null`: the store reads the table itself. */
 export function viewStatement(mapping: Mapping): string | null {
   if (!needsView(mapping)) return null
-  const { engine, table, id, balance, currency, onlyCurrency, codeBehind } = mapping
+  const { engine, table, id, balance, currency, onlyCurrency, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)
   const asText = (code: string) => (engine === 'postgres' ? `${code}::text` : code)
   const column = currency === null ? '' : name(currency.name)
@@ -102,9 +105,13 @@ export function viewStatement(mapping: Mapping): string | null {
   const as = name(currencyColumn(mapping))
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
+  const shownAlready = [id.name, balance.name, currencyColumn(mapping)]
+  const others = mayBet.flatMap(({ column }) =>
+    shownAlready.includes(column.name) ? [] : [`, ${name(column.name)}`],
+  )
   return (
     `CREATE OR REPLACE VIEW ${name(table.schema)}.${name(viewName)} AS ` +
-    `SELECT ${name(id.name)}, ${shown() === as ? as : `${shown()} AS ${as}`}, ${name(balance.name)} ` +
+    `SELECT ${name(id.name)}, ${shown() === as ? as : `${shown()} AS ${as}`}, ${name(balance.name)}${others.join('')} ` +
     `FROM ${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
   )
 }

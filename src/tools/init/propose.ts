@@ -6,6 +6,7 @@ import {
   type Candidates,
   type CodeBehind,
   codesBehind,
+  codesElsewhere,
   currencyCandidates,
   currencyProblem,
   hasSeveralRows,
@@ -26,6 +27,7 @@ import {
   tablesBelow,
   viewName,
 } from './mapping.js'
+import { type Condition, conditionsIn, describedStatus, statedText, statusColumns } from './may-bet.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 import { sqlName } from './source-text.js'
 
@@ -40,6 +42,8 @@ export interface Answers {
   currency?: string
   /** `2`, `0`, or by currency: `EUR=2,JPY=0`; `none`: the balance is in whole units. */
   'minor-units'?: string
+  /** `state=active,trial; closed_at=null`; `anyone`: no column says so. */
+  'may-bet'?: string
 }
 
 export interface Question {
@@ -51,16 +55,23 @@ export interface Question {
   free: boolean
 }
 
+/** Why a part of the mapping is as it is. */
+export interface Reason {
+  part: string
+  value: string
+  reason: string
+}
+
 export type Proposal =
   | {
       status: 'ready'
       mapping: Mapping
-      /** Why each part is as it is. */
-      reasons: readonly { part: string; value: string; reason: string }[]
+      reasons: readonly Reason[]
       /** What the operator must know. */
       notes: readonly string[]
     }
-  | { status: 'unclear'; questions: readonly Question[] }
+  /** With the parts that are known already. */
+  | { status: 'unclear'; reasons: readonly Reason[]; questions: readonly Question[] }
   /** An answer, or the whole schema, is not supported. */
   | { status: 'impossible'; problem: string }
 
@@ -72,7 +83,7 @@ type Decision<T> = { value: T; reason: string } | { question: Question }
 export function propose(schema: DatabaseSchema, answers: Answers): Proposal {
   try {
     const table = chosenTable(schema, answers)
-    if ('question' in table) return { status: 'unclear', questions: [table.question] }
+    if ('question' in table) return { status: 'unclear', reasons: [], questions: [table.question] }
     return proposeColumns(schema, table, answers)
   } catch (error) {
     if (error instanceof Impossible) return { status: 'impossible', problem: error.message }
@@ -92,11 +103,14 @@ function proposeColumns(
     throw new Impossible(`--balance: ${balance.value.name} is the id already`)
   const currency = chosenCurrency(schema, table, answers, 'value' in id ? id.value : null)
   const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
-  const questions = [id, currency, balance, units].flatMap(part =>
+  const mayBet = chosenConditions(table, answers, 'value' in balance ? balance.value : null)
+  const parts = { id, currency, balance, units, mayBet }
+  const reasons = reasonsOf(table, reason, parts)
+  const questions = Object.values(parts).flatMap(part =>
     part !== null && 'question' in part ? [part.question] : [],
   )
-  if (questions.length > 0) return { status: 'unclear', questions }
-  const decided = { id, currency, balance, units } as Decided
+  if (questions.length > 0) return { status: 'unclear', reasons, questions }
+  const decided = parts as Decided
   const mapping: Mapping = {
     engine,
     table,
@@ -105,48 +119,53 @@ function proposeColumns(
     id: decided.id.value,
     balance: decided.balance.value,
     minorUnits: decided.units.value,
+    mayBet: decided.mayBet.value,
     ...decided.currency.value,
   }
-  return {
-    status: 'ready',
-    mapping,
-    notes: notesOf(mapping),
-    reasons: reasonsOf(mapping, reason, decided),
-  }
+  return { status: 'ready', mapping, notes: notesOf(mapping, codesElsewhere(schema, table)), reasons }
 }
 
-interface Decided {
-  id: { value: Column; reason: string }
-  currency: { value: Currency; reason: string }
-  balance: { value: Column; reason: string }
-  units: { value: MinorUnits | null; reason: string }
+interface Parts {
+  id: Decision<Column>
+  currency: Decision<Currency>
+  balance: Decision<Column>
+  /** `null`: the balance is not known yet. */
+  units: Decision<MinorUnits | null> | null
+  mayBet: Decision<readonly Condition[]>
 }
 
-function reasonsOf(
-  { table, id, currency, onlyCurrency, codeBehind }: Mapping,
-  reason: string,
-  decided: Decided,
-) {
+type Decided = { [part in keyof Parts]: Extract<Parts[part], { value: unknown }> }
+
+/** Of the parts that are decided. */
+function reasonsOf(table: Table, reason: string, { id, currency, balance, units, mayBet }: Parts): Reason[] {
+  const of = <T>(part: string, decision: Decision<T> | null, shown: (value: T) => string) =>
+    decision !== null && 'value' in decision
+      ? [{ part, value: shown(decision.value), reason: decision.reason }]
+      : []
+  const collation = 'value' in id ? id.value.collation : null
   return [
     { part: 'players', value: fullName(table), reason },
-    { part: 'id', value: id.name, reason: decided.id.reason },
-    ...(id.collation === null
+    ...of('id', id, ({ name }) => name),
+    ...(collation === null || !('value' in id)
       ? []
-      : [{ part: 'collation', value: id.collation, reason: `of ${id.name}: ids are also compared exactly` }]),
-    {
-      part: 'currency',
-      value: onlyCurrency ?? currency?.name ?? (codeBehind === null ? '' : nameOfCode(codeBehind)),
-      reason: decided.currency.reason,
-    },
-    { part: 'balance', value: decided.balance.value.name, reason: decided.balance.reason },
-    { part: 'unit', ...unitOf(decided.units) },
+      : [
+          {
+            part: 'collation',
+            value: collation,
+            reason: `of ${id.value.name}: ids are also compared exactly`,
+          },
+        ]),
+    ...of(
+      'currency',
+      currency,
+      ({ onlyCurrency, currency: column, codeBehind }) =>
+        onlyCurrency ?? column?.name ?? (codeBehind === null ? '' : nameOfCode(codeBehind)),
+    ),
+    ...of('balance', balance, ({ name }) => name),
+    ...of('unit', units, value => (value === null ? 'whole units' : `minor units, ${fractionTextOf(value)}`)),
+    ...of('may bet', mayBet, conditions => statedText(conditions) || 'anyone'),
   ]
 }
-
-const unitOf = ({ value, reason }: Decided['units']) =>
-  value === null
-    ? { value: 'whole units', reason }
-    : { value: `minor units, ${fractionTextOf(value)}`, reason }
 
 export const fullName = ({ schema, name }: Table) => `${schema}.${name}`
 
@@ -292,18 +311,27 @@ interface Currency {
 const nameOfCode = ({ column, code }: CodeBehind) => `${column.name}.${code.name}`
 
 /** What to do for a column that refers to a currency. */
-function viewAdvice({ engine, updatesSubqueries }: DatabaseSchema, table: Table, { name }: Column): string {
+function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): string {
+  const { engine, updatesSubqueries } = schema
   const onPostgres = engine === 'postgres'
-  const code = updatesSubqueries
-    ? `(SELECT c.code FROM currencies c WHERE c.id = p.${name})${onPostgres ? '::text' : ''}`
+  const code = [...codesBehind(schema, table), ...codesElsewhere(schema, table)].find(
+    each => each.column.name === name,
+  )
+  const { to, key, text } =
+    code === undefined
+      ? { to: 'currencies', key: 'id', text: 'code' }
+      : { to: fullName(code.to), key: code.key.name, text: code.code.name }
+  const shown = updatesSubqueries
+    ? `(SELECT c.${text} FROM ${to} c WHERE c.${key} = p.${name})${onPostgres ? '::text' : ''}`
     : `CASE p.${name} WHEN 1 THEN 'EUR' … END`
-  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT p.*, ${code} AS currency FROM ${fullName(table)} p`
+  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT p.*, ${shown} AS currency FROM ${fullName(table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
   const owner = onPostgres
     ? '. The owner of the table sees its foreign keys: init then proposes such a view'
     : ''
-  return `Create a view with the code as text, and name it by --players: ${view}${why}${owner}`
+  const behind = code === undefined ? '' : `${name} leads to ${to}.${text}. `
+  return `${behind}Create a view with the code as text, and name it by --players: ${view}${why}${owner}`
 }
 
 const codePattern = /^[A-Z][A-Z0-9]{2,15}$/
@@ -335,6 +363,8 @@ function chosenCurrency(
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
     return { value: { currency: column, onlyCurrency: answer, codeBehind: null }, reason }
   }
+  const other = codesElsewhere(schema, table).find(each => nameOfCode(each) === answer)
+  if (other !== undefined && schema.updatesSubqueries) return withCode(other)
   const column = named(table, 'currency', answer)
   const problem = currencyProblem(engine, column)
   if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
@@ -357,18 +387,41 @@ function undecidedCurrency(
     return 'code' in one
       ? withCode(one)
       : withColumn(table, id, one.column, `${one.reason}, judged by its name`)
+  const elsewhere = codesElsewhere(schema, table)
   const choices = [
     ...candidates.map(({ column, reason }) => ({ value: column.name, reason })),
-    ...behind.map(each => ({ value: nameOfCode(each), reason: reasonOfCode(each) })),
+    ...[...behind, ...(schema.updatesSubqueries ? elsewhere : [])].map(each => ({
+      value: nameOfCode(each),
+      reason: reasonOfCode(each),
+    })),
   ]
   const unusable = rejected.filter(({ column }) => behind.every(each => each.column !== column))
   const why = unusable.map(({ column, reason }) => ` ${column.name} is not usable: ${reason}.`).join('')
-  const [first] = unusable
+  const [first] = [...unusable, ...elsewhere]
+  const advice =
+    choices.length === 0 && first !== undefined ? ` ${viewAdvice(schema, table, first.column)}.` : ''
   const text =
-    choices.length === 0 && first !== undefined
-      ? `Which column is the currency code?${why} ${viewAdvice(schema, table, first.column)}.`
-      : `Which column is the currency, or which code do all players have (EUR)?${why}`
-  return { question: { ...question('currency', text, choices), free: true } }
+    unusable.length > 0 && advice !== ''
+      ? `Which column is the currency code?${why}`
+      : `Which column is the currency, or which code (EUR) is the only one, of all players?${why}`
+  return {
+    question: {
+      ...question('currency', `${text}${advice}${readyViews(schema, table)}`, choices),
+      free: true,
+    },
+  }
+}
+
+/** Views that have a currency beside an id and a balance, where the table has none. */
+function readyViews({ engine, tables }: DatabaseSchema, table: Table): string {
+  const views = tables.filter(
+    each =>
+      each.isView &&
+      each !== table &&
+      isCandidate(engine, each) &&
+      currencyCandidates(engine, each).candidates.some(({ likely }) => likely),
+  )
+  return views.length === 0 ? '' : ` With a currency: --players ${views.map(fullName).join(', or ')}.`
 }
 
 /** Whether a player has a row for each value of the column. */
@@ -428,24 +481,44 @@ function chosenUnits(
   return { value: units, reason: `as stated; ${balance.declared}` }
 }
 
+// Who may bet
+
+function chosenConditions(
+  table: Table,
+  { 'may-bet': answer }: Answers,
+  balance: Column | null,
+): Decision<readonly Condition[]> {
+  if (answer === 'anyone') return { value: [], reason: 'as stated' }
+  if (answer !== undefined) {
+    const conditions = conditionsIn(table, answer)
+    if (typeof conditions === 'string') throw new Impossible(conditions)
+    return { value: conditions, reason: 'as stated; other bets are refused in store.ts' }
+  }
+  const status = statusColumns(table, balance === null ? [] : lockedColumns(table, balance))
+  if (status.length === 0) return { value: [], reason: 'no column looks like a status' }
+  const text =
+    'Who may bet? The values of a column that allow it: state=active,trial. Several columns must all agree: state=active; closed_at=null.'
+  const choices = [
+    ...status.map(column => describedStatus(table, column)),
+    { value: 'anyone', reason: 'closed and excluded players too' },
+  ]
+  return { question: { ...question('may-bet', text, choices), free: true } }
+}
+
 // Notes
 
-function notesOf(mapping: Mapping): string[] {
+function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
   const { engine, table, id, balance, currency, onlyCurrency } = mapping
-  const locked = lockedColumns(table, balance)
-  const status = table.columns.filter(
-    column =>
-      /status|state|blocked|closed|active|suspended|excluded/i.test(column.name) && !locked.includes(column),
-  )
   const isSeenUnique =
     table.isView || isUniqueAlone(table, id) || (onlyCurrency !== null && isUniqueWith(table, id, currency))
   return [
-    ...(status.length === 0
+    ...statusNotes(mapping),
+    ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
+    ...(onlyCurrency === null || currency !== null
       ? []
-      : [
-          `${listed(status.map(({ name }) => name))} is not read: closed and excluded players can bet, until you refuse them in withinTransaction (docs/your-own-code.md).`,
-        ]),
-    ...locked.map(column => lockedNote(mapping, column)),
+      : elsewhere.map(
+          code => `A player whose ${nameOfCode(code)} is not ${onlyCurrency} would bet in ${onlyCurrency}.`,
+        )),
     ...(isSeenUnique
       ? []
       : [`No unique constraint on ${id.name} is visible: store.ready() reports whether there is an index.`]),
@@ -453,6 +526,16 @@ function notesOf(mapping: Mapping): string[] {
       ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
       : []),
   ]
+}
+
+function statusNotes({ table, balance, mayBet }: Mapping): string[] {
+  const all = statusColumns(table, lockedColumns(table, balance))
+  const unread = all.filter(column => mayBet.every(each => each.column !== column))
+  const can =
+    'closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
+  if (unread.length > 0)
+    return [`${listed(unread.map(({ name }) => name))} is not read${mayBet.length === 0 ? `: ${can}` : '.'}`]
+  return mayBet.length === 0 ? [`No column of ${fullName(table)} looks like a status: ${can}`] : []
 }
 
 function lockedNote({ engine, table, balance }: Mapping, { name }: Column): string {

@@ -1,16 +1,22 @@
 /** `grants.sql`, beside the rights that `bet-wallet grants` prints. */
-import { type Mapping, needsView, playersOf } from './mapping.js'
+import { type Mapping, needsView, playersOf, viewName } from './mapping.js'
 import { sqlName } from './source-text.js'
 
 export const grantsHead = [
   '-- Run this after the migration. Create the roles first, or replace their names by those of your own roles.',
 ]
 
-/** On MySQL and MariaDB `ready()` also reads what is below a view. */
-export function viewGrants(mapping: Mapping, role: string): string[] {
-  const { engine, table, id, below, codeBehind } = mapping
-  if (engine === 'postgres' || !(needsView(mapping) || table.isView)) return []
+/** To read who may bet, and on MySQL and MariaDB what is below a view, as `ready()` does. */
+export function moreGrants(mapping: Mapping, role: string): string[] {
+  const { engine, table, id, below, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)
+  if (engine === 'postgres' || !(needsView(mapping) || table.isView)) {
+    const columns = mayBet.map(({ column }) => name(column.name)).join(', ')
+    const relation = needsView(mapping) ? viewName : table.name
+    return columns === ''
+      ? []
+      : [`GRANT SELECT (${columns}) ON ${name(table.schema)}.${name(relation)} TO ${name(role)};`]
+  }
   const grant = (privilege: string, relation: string, schema = table.schema) =>
     `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
   const view = playersOf(mapping).table.slice(table.schema.length + 1)

@@ -1,4 +1,4 @@
-/** The operator's tables, as `information_schema` describes them. No row and no other catalog is read. */
+/** The operator's tables, as `information_schema` describes them, and the values of enums. No row is read. */
 
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
 
@@ -23,6 +23,8 @@ export interface Column {
   collation: string | null
   /** Whether its type is a domain of PostgreSQL, which may have conditions of its own. */
   isDomain: boolean
+  /** Of an enum: its values. */
+  labels: readonly string[] | null
 }
 
 export interface Table {
@@ -83,12 +85,13 @@ export async function readSchema(database: CatalogDatabase): Promise<DatabaseSch
   const checks = await rows(queries.checks, ['schema', 'table', 'clause'])
   const views = engine === 'mysql' ? await rows(queries.views, ['schema', 'table', 'definition']) : []
   const references = await rows(queries.references, referenceNames)
+  const labels = engine === 'postgres' ? await rows(queries.labels, []) : []
   const collations = engine === 'mysql' ? await rows(queries.collations, ['name']) : []
   const [server] = engine === 'mysql' ? await rows('SELECT VERSION()', ['version']) : []
   return {
     engine,
     updatesSubqueries: engine === 'postgres' || /mariadb/i.test(String(server?.version)),
-    tables: tablesOf(engine, { columns, keys, checks, views, references }),
+    tables: tablesOf(engine, { columns, keys, checks, views, references, labels }),
     exactCollation: collations.length === 0 ? null : String(collations[0]?.name),
   }
 }
@@ -107,7 +110,10 @@ const systemSchemas =
 const ofMysqlSchema = (schema: string) =>
   `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
 
-type Queries = Record<'columns' | 'keys' | 'checks' | 'views' | 'references' | 'collations', string>
+type Queries = Record<
+  'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels' | 'collations',
+  string
+>
 
 const queriesOf: Record<Engine, Queries> = {
   postgres: {
@@ -145,6 +151,12 @@ const queriesOf: Record<Engine, Queries> = {
       JOIN information_schema.constraint_column_usage u
         ON u.constraint_schema = t.constraint_schema AND u.constraint_name = t.constraint_name
       WHERE t.constraint_type = 'FOREIGN KEY'`,
+    labels: `SELECT c.table_schema AS schema, c.table_name AS table, c.column_name AS column, e.enumlabel AS label
+      FROM information_schema.columns c
+      JOIN pg_catalog.pg_namespace n ON n.nspname = c.udt_schema
+      JOIN pg_catalog.pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name
+      JOIN pg_catalog.pg_enum e ON e.enumtypid = t.oid
+      ORDER BY e.enumsortorder`,
     collations: '',
   },
   mysql: {
@@ -168,6 +180,7 @@ const queriesOf: Record<Engine, Queries> = {
         REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
       FROM information_schema.KEY_COLUMN_USAGE
       WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ${ofMysqlSchema('TABLE_SCHEMA')}`,
+    labels: '', // in the declared type
     collations: `SELECT COLLATION_NAME FROM information_schema.COLLATIONS
       WHERE COLLATION_NAME IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')`,
   },
@@ -175,24 +188,26 @@ const queriesOf: Record<Engine, Queries> = {
 
 function tablesOf(
   engine: Engine,
-  found: Record<'columns' | 'keys' | 'checks' | 'views' | 'references', Row[]>,
+  found: Record<'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels', Row[]>,
 ): Table[] {
-  const { columns, keys, checks, views, references } = found
+  const { columns, keys, checks, views, references, labels } = found
   const nameOf = ({ schema, table }: Row) => JSON.stringify([schema, table])
   const columnsByTable = grouped(columns, nameOf)
   const keysByTable = grouped(keys, nameOf)
   const checksByTable = grouped(checks, nameOf)
   const viewsByTable = grouped(views, nameOf)
   const referencesByTable = grouped(references, nameOf)
+  const labelsByTable = grouped(labels, nameOf)
   return [...columnsByTable].map(([name, rows]) => {
     const columnsOf = (each: readonly Row[]) => each.map(({ column }) => String(column))
+    const ownLabels = grouped(labelsByTable.get(name) ?? [], ({ column }) => String(column))
     const ownKeys = grouped(keysByTable.get(name) ?? [], ({ key }) => String(key))
     return {
       schema: String(rows[0]?.schema),
       name: String(rows[0]?.table),
       isView: rows[0]?.kind === 'VIEW',
       storage: textOf(rows[0]?.storage),
-      columns: rows.map(row => columnOf(engine, row)),
+      columns: rows.map(row => columnOf(engine, row, ownLabels.get(String(row.column)))),
       uniqueKeys: [...ownKeys.values()].map(columnsOf),
       primaryKey: engine === 'mysql' ? columnsOf(ownKeys.get('PRIMARY') ?? []) : [],
       checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
@@ -223,7 +238,7 @@ function foreignKeyOf([row, ...more]: readonly Row[]): ForeignKey[] {
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value))
 const numberOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
 
-function columnOf(engine: Engine, row: Row): Column {
+function columnOf(engine: Engine, row: Row, labels?: readonly Row[]): Column {
   const type = String(row.type).toLowerCase()
   const [precision, scale, length] = [row.precision, row.scale, row.length].map(numberOf) as [
     number | null,
@@ -246,8 +261,14 @@ function columnOf(engine: Engine, row: Row): Column {
     updatable: !extra.replace('default_generated', '').includes('generated'),
     collation: textOf(row.collation),
     isDomain: textOf(row.domain) !== null,
+    labels:
+      labels?.map(({ label }) => String(label)) ?? (type === 'enum' ? labelsIn(String(row.declared)) : null),
   }
 }
+
+/** `enum('active','closed')` */
+const labelsIn = (declared: string) =>
+  [...declared.matchAll(/'((?:[^']|'')*)'/g)].map(([, label = '']) => label.replaceAll("''", "'"))
 
 /** PostgreSQL has no column for it. */
 function declaredOf(column: Pick<Column, 'type' | 'declared' | 'precision' | 'scale' | 'length'>): string {

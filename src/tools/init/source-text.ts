@@ -17,9 +17,12 @@ export function sqlText(engine: Engine, text: string): string {
 export const tsText = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 
-/** The content of a template of TypeScript. */
-export const tsTemplate = (text: string): string =>
-  `\`${text.replace(/[\\`]|\$(?=\{)/g, character => `\\${character}`)}\``
+/** A template of TypeScript. */
+export const tsTemplate = (text: string): string => `\`${inTemplate(text)}\``
+
+/** Text inside a template of TypeScript. */
+export const inTemplate = (text: string): string =>
+  text.replace(/[\\`]|\$(?=\{)/g, character => `\\${character}`)
 
 /** SQL in the quotes of TypeScript that it does not contain itself; in a template for several lines. */
 export function tsSql(text: string): string {

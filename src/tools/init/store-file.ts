@@ -1,7 +1,9 @@
 /** `store.ts`: the mapping, the pool and the store. */
-import { type Mapping, playersOf, viewStatement } from './mapping.js'
+import { idTypeOf } from './candidates.js'
+import { type Mapping, needsView, playersOf, viewName, viewStatement } from './mapping.js'
+import { conditionsSql } from './may-bet.js'
 import { programText } from './program-text.js'
-import { tsKey, tsSql, tsText } from './source-text.js'
+import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
 /**
  * @param withMigration whether it exports `migrate`: no migration tool creates the tables
@@ -9,9 +11,17 @@ import { tsKey, tsSql, tsText } from './source-text.js'
 export function storeFile(mapping: Mapping, isModule: boolean, withMigration: boolean): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
+  const hasRule = mapping.mayBet.length > 0
+  const types = hasRule ? ['type PendingCommit', 'type Query'] : []
   const names = onPostgres
-    ? ['createPostgresStore', ...(withMigration ? ['migratePostgres'] : []), 'type PlayersTable']
-    : ['createMysqlStore', 'type MysqlPlayersTable', ...(withMigration ? ['migrateMysql'] : [])]
+    ? [
+        'createPostgresStore',
+        ...(withMigration ? ['migratePostgres'] : []),
+        ...['type PlayersTable', ...types].sort(),
+      ]
+    : ['createMysqlStore', 'type MysqlPlayersTable', ...(withMigration ? ['migrateMysql'] : []), ...types]
+  const table = `${sqlName(engine, mapping.table.schema)}.${sqlName(engine, needsView(mapping) ? viewName : mapping.table.name)}`
+  const rule = hasRule ? `, withinTransaction: ${whoMayBetCall(mapping, table)}` : ''
   const [driver, pool] = onPostgres
     ? ['pg', 'pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })']
     : [
@@ -29,14 +39,46 @@ export function storeFile(mapping: Mapping, isModule: boolean, withMigration: bo
         `export const players: ${onPostgres ? 'PlayersTable' : 'MysqlPlayersTable'} = {`,
         ...playersLines(mapping),
         '}',
+        ...(hasRule ? ruleLines(mapping) : []),
         `export const pool = ${onPostgres ? 'new ' : ''}${pool}`,
-        `export const store = create${onPostgres ? 'Postgres' : 'Mysql'}Store(pool, { players })`,
+        `export const store = create${onPostgres ? 'Postgres' : 'Mysql'}Store(pool, { players${rule} })`,
         ...(withMigration ? migrateLines(mapping) : []),
       ],
       work: [],
     },
     isModule,
   )
+}
+
+/** The hook of `withinTransaction`. The kit calls it with the name of its copy. */
+export function ruleLines(mapping: Mapping): string[] {
+  const { engine, id, mayBet } = mapping
+  const isTyped = hasOtherIds(mapping)
+  const place = engine === 'postgres' ? '$1' : isTyped ? `\${id}` : '?'
+  const where = inTemplate(`WHERE ${sqlName(engine, id.name)} = `)
+  const allowed = inTemplate(` AND ${conditionsSql(engine, mayBet)}`)
+  return [
+    '// Refuses the bets of all other players, but no settlement, unsettlement or rollback. The store has locked the row:',
+    `// an exclusion before that is read here${engine === 'postgres' ? '' : ' (READ COMMITTED)'}, and one after it waits for this commit.`,
+    `export const whoMayBet = (table: string${isTyped ? ', id: string' : ''}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
+    '  for (const { changes: { transaction }, refuse } of pending) {',
+    "    if (transaction.operation !== 'placebet' || transaction.refusal !== null) continue",
+    `    const { rows } = await query(\`SELECT 1 FROM \${table} ${where}${place}${allowed}\`, [transaction.playerId])`,
+    "    if (rows.length === 0) refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')",
+    '  }',
+    '}',
+  ]
+}
+
+/** On MySQL and MariaDB, where a text is no number or UUID: it would be compared as a float. */
+const hasOtherIds = ({ engine, id }: Mapping) => engine === 'mysql' && idTypeOf(engine, id) !== 'text'
+
+/** @param isText whether the id is text in this table, as in the kit's copy */
+export function whoMayBetCall(mapping: Mapping, table: string, isText = false): string {
+  const typed =
+    idTypeOf(mapping.engine, mapping.id) === 'bigint' ? 'CAST(? AS SIGNED)' : "UNHEX(REPLACE(?, '-', ''))"
+  const id = hasOtherIds(mapping) ? `, ${tsSql(isText ? '?' : typed)}` : ''
+  return `whoMayBet(${tsSql(table)}${id})`
 }
 
 /** Two lines: who, and how much. */

@@ -67,6 +67,10 @@ describe('on PostgreSQL', () => {
     const { code, out, error } = await run(folder, [], database.url)
     expect([code, error]).toEqual([2, ''])
     expect(out.split('\n')).toEqual([
+      'players    pam.accounts  it has an id and a balance',
+      'currency   currency      text, judged by its name',
+      'balance    cash          bigint',
+      'may bet    anyone        no column looks like a status',
       'Which column is the playerId that the platform sends? State it: --id',
       '  --id account_id  bigint, unique',
       '  --id account_no  text, unique',
@@ -107,6 +111,33 @@ describe('on PostgreSQL', () => {
     ])
     expect(readFileSync(join(folder, 'src/wallet/grants.sql'), 'utf8')).toMatch(
       /GRANT SELECT \("account_no", "currency", "cash"\), UPDATE \("cash"\) ON "pam"."accounts" TO "wallet";/,
+    )
+  })
+
+  test('given a status, then it asks who may bet, and grants its columns', async () => {
+    await database.pool.query(`CREATE TYPE pam.player_state AS ENUM ('Active', 'closed');
+      CREATE TABLE pam.members (id bigint PRIMARY KEY, currency text, balance numeric(18,2), state pam.player_state, closed_at timestamptz)`)
+    const folder = project()
+    const options = ['--players', 'pam.members']
+    const unclear = await run(folder, options, database.url)
+    expect(unclear.code).toBe(2)
+    expect(unclear.out.split('\n').slice(-5)).toEqual([
+      expect.stringMatching(/^Who may bet\? .* State it: --may-bet$/),
+      '  --may-bet state=…         enum: Active, closed, or null',
+      '  --may-bet closed_at=null  timestamp with time zone, or null',
+      '  --may-bet anyone          closed and excluded players too',
+      '',
+    ])
+    expect(filesOf(folder)).toEqual(['package.json'])
+    const rule = ['--may-bet', 'state=Active', '--may-bet', 'closed_at=null']
+    const { code, error } = await run(folder, [...options, ...rule], database.url)
+    await database.pool.query('DROP TABLE pam.members')
+    expect([code, error]).toEqual([0, ''])
+    expect(readFileSync(join(folder, 'store.ts'), 'utf8')).toContain(
+      `"state" = 'Active' AND "closed_at" IS NULL`,
+    )
+    expect(readFileSync(join(folder, 'grants.sql'), 'utf8')).toContain(
+      'GRANT SELECT ("state", "closed_at") ON "pam"."members" TO "wallet";',
     )
   })
 
@@ -173,7 +204,7 @@ describe('given a terminal', () => {
   )
 
   /** A person who types these lines. */
-  async function typing(lines: readonly string[], options: Answers = {}) {
+  async function typing(lines: readonly string[], options: Answers = {}, from = schema) {
     const printed: string[] = []
     const left = [...lines]
     const ask = async () => {
@@ -181,8 +212,12 @@ describe('given a terminal', () => {
       if (line === undefined) throw new Error(`Asked once more: ${printed.at(-1)}`)
       return line
     }
-    const proposal = await decide(schema, options, { ask, print: line => printed.push(line) })
-    return { players: proposal && playersOf(proposal.mapping), printed, left }
+    const proposal = await decide(from, options, { ask, print: line => printed.push(line) })
+    return {
+      players: proposal && playersOf(proposal.mapping),
+      mayBet: proposal?.mapping.mayBet,
+      ...{ printed, left },
+    }
   }
 
   test('then it asks one question after the other, by number or by name', async () => {
@@ -191,7 +226,10 @@ describe('given a terminal', () => {
       ...{ table: 'pam.bet_wallet_players', id: 'account_no', currency: 'currency' },
       ...{ balance: 'cash', balanceType: 'minor-units', minorUnits: 2 },
     })
-    expect(printed.slice(0, 3)).toEqual([
+    expect(printed.slice(0, 6)).toEqual([
+      expect.stringMatching(/^players {4}pam\.accounts /),
+      expect.stringMatching(/^balance {4}cash /),
+      expect.stringMatching(/^may bet {4}anyone /),
       'Which column is the playerId that the platform sends?',
       '  1 id          bigint, unique',
       '  2 account_no  text, unique',
@@ -202,6 +240,15 @@ describe('given a terminal', () => {
     const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2'])
     expect(players).toMatchObject({ id: 'id', idType: 'bigint', minorUnits: { EUR: 2 } })
     expect(printed).toContainEqual(expect.stringMatching(/^--currency: pam\.accounts has no column euro/))
+  })
+
+  test('then it asks who may bet, and again after a value that cannot be', async () => {
+    const columns = ['id bigint', 'currency char(3)', 'balance decimal(18,2)', "state enum('on','off')"]
+    const stated = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['id']))
+    const { mayBet, printed, left } = await typing(['', 'state=no', 'state=on'], {}, stated)
+    expect([mayBet, left]).toMatchObject([[{ column: { name: 'state' }, values: ['on'] }], []])
+    expect(printed).toContain('  - state=…  enum: on, off')
+    expect(printed).toContain('--may-bet state=no: "no" is no value of state, which is on, off')
   })
 
   test('then what the options say is not asked', async () => {

@@ -10,6 +10,7 @@ import type { Mapping } from '../../../src/tools/init/mapping.js'
 import { type Framework, type MigrationTool, projectOf } from '../../../src/tools/init/project.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
 import type { Engine, Table } from '../../../src/tools/init/schema.js'
+import { ruleLines } from '../../../src/tools/init/store-file.js'
 import { projectFiles } from '../../../src/tools/init/write-project.js'
 import { codeBlocksOf, readPage } from '../../docs/pages.js'
 import { schemaOf, table } from './schemas.js'
@@ -215,10 +216,74 @@ describe('given a framework', () => {
   })
 })
 
+describe('given a rule of who may bet', () => {
+  const status = [
+    ...['currency char(3)', 'balance decimal(18,2)'],
+    ...["state enum('active','closed')", 'closed_at timestamp null'],
+  ]
+  const ruled = (engine: Engine, id: string, answer: string, more: Partial<Table> = {}) => {
+    const given = table(engine, 'pam.players', [id, ...status], ['id'], more)
+    return written({ engine, mapping: mappingOf(engine, given, { 'may-bet': answer }) }).texts
+  }
+
+  test('then the store has it, and the kit plays it on the copy', () => {
+    const texts = ruled('postgres', 'id uuid', 'state=active')
+    expect(texts['store.ts']).toContain(`\`SELECT 1 FROM \${table} WHERE "id" = $1 AND "state" = 'active'\``)
+    expect(texts['store.ts']).toContain(`{ players, withinTransaction: whoMayBet('"pam"."players"') }`)
+    const kit = texts['kit.ts']
+    expect(kit).toContain(`{ ...scratch, withinTransaction: whoMayBet('bet_wallet_kit."players"') }`)
+    expect(kit).toContain(`"state") VALUES ($1, $2, $3, 'active')`)
+    expect(kit).toContain(`UPDATE bet_wallet_kit."players" SET "state" = 'closed' WHERE "id" = $1`)
+    expect(kit).toMatch(/closePlayer: exclude,\n {2}refuseBets: exclude,/)
+    expect(kit).not.toContain('(pool, scratch) }')
+    expect(kit).not.toContain('(second, scratch)')
+  })
+
+  test('on MySQL, then it is the rule of docs/your-own-code.md', () => {
+    const given = table('mysql', 'pam.accounts', ['account_no varchar(255)', ...status], ['account_no'])
+    const rule = ruleLines(mappingOf('mysql', given, { 'may-bet': 'state=active' })).join('\n')
+    const blocks = codeBlocksOf(readPage('docs/your-own-code.md')).map(({ code }) => code)
+    expect(blocks).toContain(`import type { PendingCommit, Query } from 'bet-wallet/mysql'\n${rule}\n`)
+  })
+
+  test('on MySQL, then a number is compared as a number, and as text in the copy', () => {
+    const texts = ruled('mysql', 'id bigint', 'closed_at=null')
+    expect(texts['store.ts']).toContain("whoMayBet('`pam`.`players`', 'CAST(? AS SIGNED)')")
+    expect(texts['kit.ts']).toContain("whoMayBet('bet_wallet_kit.`players`', '?')")
+    expect(texts['kit.ts']).toContain('SET `closed_at` = now() WHERE')
+  })
+
+  test.each([
+    ['its last enum value', 'state=active,closed', 'SET "state" = NULL WHERE', 'ALTER "state" DROP NOT NULL'],
+    [
+      'a value that is not allowed',
+      'state=closed',
+      `SET "state" = 'active' WHERE`,
+      'LIKE "pam"."players" INCLUDING ALL)',
+    ],
+  ])('then the kit excludes a player by %s', (_, answer, set, altered) => {
+    const kit = ruled('postgres', 'id text', answer)['kit.ts']
+    expect(kit).toContain(set)
+    expect(kit).toContain(altered)
+  })
+
+  test('then of a view the kit says what it does not test', () => {
+    expect(ruled('postgres', 'id text', 'anyone', { isView: true })['kit.ts']).toContain(
+      '    // Only the columns of your view: keys, CHECKs and triggers below it are not tested.\n',
+    )
+    expect(ruled('postgres', 'id text', 'anyone')['kit.ts']).not.toContain('not tested')
+  })
+})
+
+/** Templates that evaluate more than the parameters of a function of ours. */
 function templatesWithGaps(text: string): string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {
-    if (ts.isTemplateExpression(node)) found.push(node.getText())
+    if (
+      ts.isTemplateExpression(node) &&
+      node.templateSpans.some(({ expression }) => !['table', 'id'].includes(expression.getText()))
+    )
+      found.push(node.getText())
     ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile('written.ts', text, ts.ScriptTarget.Latest, true))
@@ -228,17 +293,25 @@ function templatesWithGaps(text: string): string[] {
 describe('given names that are code', () => {
   test.each<Engine>(['postgres', 'mysql'])('on %s, then they stay names', engine => {
     const name = `x\`"'; \${process.exit()} \\`
+    const value = `a\`"' \${process.exit()} \\`
+    const status = name.replace(';', '.')
     const hostile = table(
       engine,
       'pam.accounts',
-      ['id bigint', 'currency char(3)', 'balance numeric(18,2)'],
+      ['id bigint', 'currency char(3)', 'balance numeric(18,2)', 'state text'],
       ['id'],
     )
-    const columns = hostile.columns.map(column => (column.name === 'id' ? { ...column, name } : column))
+    const columns = hostile.columns.map(column =>
+      column.name === 'id'
+        ? { ...column, name }
+        : column.name === 'state'
+          ? { ...column, name: status }
+          : column,
+    )
     const mapping = mappingOf(
       engine,
       { ...hostile, name: `t'${'`'}\${1}`, columns, uniqueKeys: [[name]] },
-      { players: `pam.t'${'`'}\${1}`, id: name, currency: 'EUR' },
+      { players: `pam.t'${'`'}\${1}`, id: name, currency: 'EUR', 'may-bet': `${status}=${value}` },
     )
     for (const [path, text] of Object.entries(written({ engine, mapping }).texts)) {
       if (!path.endsWith('.ts')) continue

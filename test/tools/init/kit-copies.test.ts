@@ -2,6 +2,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { kitFile } from '../../../src/tools/init/kit-file.js'
+import { conditionsSql } from '../../../src/tools/init/may-bet.js'
 import { propose } from '../../../src/tools/init/propose.js'
 import { type CatalogDatabase, readSchema } from '../../../src/tools/init/schema.js'
 import type { MariadbServer } from '../../mariadb/server.js'
@@ -15,9 +16,9 @@ const players = [
 ]
 
 /**
- * Runs the part of kit.ts that makes the copy, and its hooks: Anna has 12.50, in JPY now.
+ * Runs the part of kit.ts that makes the copy, and its hooks: Anna has 12.50, in JPY now, and is excluded.
  *
- * @returns the table, its column of the balance, and what is 12.50 in it
+ * @returns the table, its column of the balance, what is 12.50 in it, and the condition of those who may bet
  */
 async function copy(pam: Pam, database: CatalogDatabase, pool: object) {
   const schema = await readSchema(database)
@@ -40,8 +41,18 @@ async function copy(pam: Pam, database: CatalogDatabase, pool: object) {
   await harness.depositExternally(null, 'Anna-1', '2.50')
   await harness.changeCurrency(null, 'Anna-1', 'JPY')
   await (await harness.holdPlayer(null, 'Anna-1')).release()
-  const { table, balance, minorUnits } = proposal.mapping
-  return { table: table.name, balance: balance.name, amount: minorUnits === null ? 12.5 : 1250 }
+  const [exclude] = /async function exclude[\s\S]*?\n\}/.exec(text) ?? []
+  if (exclude !== undefined)
+    await new Function('pool', `${exclude.replace(': unknown', '').replace(': string', '')}\nreturn exclude`)(
+      pool,
+    )(null, 'Anna-1')
+  const { engine, table, balance, minorUnits, mayBet } = proposal.mapping
+  return {
+    table: table.name,
+    balance: balance.name,
+    amount: minorUnits === null ? 12.5 : 1250,
+    mayBet: mayBet.length === 0 ? null : conditionsSql(engine, mayBet),
+  }
 }
 
 describe('on PostgreSQL', () => {
@@ -61,10 +72,14 @@ describe('on PostgreSQL', () => {
         return await expect(run).rejects.toThrow(/violates check constraint/)
       if (user === 'a reader' && pam.name.includes('foreign key'))
         return await expect(run).rejects.toThrow(/currency_ref is not usable.*The owner of the table sees/)
-      const { table, balance, amount } = await run
+      const { table, balance, amount, mayBet } = await run
       const { rows } = await pool.query(`SELECT * FROM bet_wallet_kit."${table}"`)
       expect(rows).toHaveLength(2)
       expect(rows.map(row => Number(row[balance]))).toContain(amount)
+      if (mayBet !== null)
+        expect(
+          (await pool.query(`SELECT 1 FROM bet_wallet_kit."${table}" WHERE ${mayBet}`)).rows,
+        ).toHaveLength(1)
     })
   })
 
@@ -102,12 +117,16 @@ describe.skipIf(noServer !== null)(
       )
       const ask = async (sql: string) =>
         (await pool.query({ sql, rowsAsArray: true }))[0] as unknown as (string | null)[][]
-      const { table, balance, amount } = await copy(pam, { engine: 'mysql', ask }, pool)
+      const { table, balance, amount, mayBet } = await copy(pam, { engine: 'mysql', ask }, pool)
       const [rows] = (await pool.query(`SELECT * FROM bet_wallet_kit.\`${table}\``)) as unknown as [
         Record<string, unknown>[],
       ]
       expect(rows).toHaveLength(2)
       expect(rows.map(row => Number(row[balance]))).toContain(amount)
+      if (mayBet !== null)
+        expect(
+          (await pool.query(`SELECT 1 FROM bet_wallet_kit.\`${table}\` WHERE ${mayBet}`))[0],
+        ).toHaveLength(1)
     })
   },
 )

@@ -47,8 +47,8 @@ describe.skipIf(noServer !== null)(noServer === null ? name : `${name} (skipped:
       expect(await runProgram(folder, 'migrate.ts', urlOf(user, password))).toBe('ready\n')
       const grants = readFileSync(join(folder, 'grants.sql'), 'utf8')
       await pool.query(`${roles.map(role => `CREATE USER ${role} IDENTIFIED BY 'w'`).join('; ')}; ${grants}`)
-      await passKit(folder, urlOf(user, password))
-      await passAudit(folder, urlOf('wallet', 'w'), pam)
+      await passKit(folder, urlOf(user, password), pam)
+      await passAudit(folder, urlOf('wallet', 'w'), pam, sql => pool.query(sql))
     })
   })
 

@@ -6,6 +6,8 @@ export interface Pam {
   name: string
   /** Its statements; `SERIAL`, `UUID` and others stand for the types of an engine. */
   ddl: readonly string[]
+  /** Excludes the first player from betting. */
+  exclude?: string
   /** The options of `init` that it cannot find out itself. */
   options: readonly string[]
   /** What the written file store.ts contains. */
@@ -48,7 +50,8 @@ export function pamsOn(engine: Kind): Pam[] {
           balance_cents bigint NOT NULL DEFAULT 0, status varchar(10) NOT NULL DEFAULT 'active', created_at ${time} NOT NULL)`,
         `CREATE TABLE pam.ledger_entries (entry_id ${serial} PRIMARY KEY, account_id bigint, balance_after bigint)`,
       ],
-      options: ['--id', 'account_no', '--minor-units', '2'],
+      options: ['--id', 'account_no', '--minor-units', '2', '--may-bet', 'status=active'],
+      exclude: "UPDATE pam.accounts SET status = 'excluded' WHERE account_no = 'anna'",
       expects: [
         /table: 'pam.accounts', id: 'account_no'/,
         /balance: 'balance_cents', balanceType: 'minor-units', minorUnits: 2/,
@@ -63,7 +66,8 @@ export function pamsOn(engine: Kind): Pam[] {
         `CREATE TABLE pam.users (id ${uuid} PRIMARY KEY, email varchar(120) NOT NULL UNIQUE, password_hash varchar(255) NOT NULL,
           balance decimal(18,2) NOT NULL DEFAULT 0, bonus_balance decimal(18,2) NOT NULL DEFAULT 0, is_active boolean NOT NULL)`,
       ],
-      options: ['--currency', 'EUR'],
+      options: ['--currency', 'EUR', '--may-bet', 'is_active=true'],
+      exclude: "UPDATE pam.users SET is_active = false WHERE email = 'a@x'",
       expects: [
         /table: 'pam.bet_wallet_players', id: 'id', idType: 'uuid', currency: 'currency'/,
         /CREATE OR REPLACE VIEW \W+pam\W+bet_wallet_players/,
@@ -79,7 +83,8 @@ export function pamsOn(engine: Kind): Pam[] {
           real_balance decimal(20,4) NOT NULL, locked_balance decimal(20,4) NOT NULL DEFAULT 0, state smallint NOT NULL DEFAULT 1,
           CONSTRAINT no_credit CHECK (real_balance >= 0))`,
       ],
-      options: [],
+      options: ['--may-bet', 'state=1,2'],
+      exclude: 'UPDATE pam.players SET state = 3 WHERE player_id = 7',
       expects: [/id: 'player_id', idType: 'bigint', currency: 'currency_code'/, /balance: 'real_balance',/],
       players: ['7', '8'],
       rows: `INSERT INTO pam.players (player_id, username, currency_code, real_balance) VALUES (7, 'anna', 'EUR', 100), (8, 'ben', 'EUR', 100)`,
@@ -112,10 +117,14 @@ export function pamsOn(engine: Kind): Pam[] {
     {
       name: 'a key that the application fills',
       ddl: [
+        ...(engine === 'postgres'
+          ? ["CREATE TYPE pam.player_state AS ENUM ('PENDING', 'ACTIVE', 'CLOSED')"]
+          : []),
         `CREATE TABLE pam.${quoted('Wallet')} (${quoted('id')} ${on('text', 'varchar(191)')} PRIMARY KEY, brand_id int NOT NULL, ${quoted('userId')} ${on('text', 'varchar(191)')} NOT NULL UNIQUE,
-          currency ${on('text', 'varchar(191)')} NOT NULL, balance decimal(18,2) NOT NULL, ${quoted('seq')} ${on('bigint GENERATED ALWAYS AS IDENTITY', 'int NOT NULL DEFAULT 0')}, UNIQUE (brand_id, ${quoted('userId')}))`,
+          currency ${on('text', 'varchar(191)')} NOT NULL, balance decimal(18,2) NOT NULL, ${quoted('accountState')} ${on('pam.player_state', "enum('PENDING', 'ACTIVE', 'CLOSED')")} NOT NULL DEFAULT 'ACTIVE', ${quoted('seq')} ${on('bigint GENERATED ALWAYS AS IDENTITY', 'int NOT NULL DEFAULT 0')}, UNIQUE (brand_id, ${quoted('userId')}))`,
       ],
-      options: ['--id', 'userId'],
+      options: ['--id', 'userId', '--may-bet', 'accountState=ACTIVE'],
+      exclude: `UPDATE pam.${quoted('Wallet')} SET ${quoted('accountState')} = 'CLOSED' WHERE ${quoted('id')} = 'w1'`,
       expects: [/table: 'pam.Wallet', id: 'userId'/],
       players: ['cm1anna', 'cm1ben'],
       rows: `INSERT INTO pam.${quoted('Wallet')} (${quoted('id')}, brand_id, ${quoted('userId')}, currency, balance) VALUES ('w1', 1, 'cm1anna', 'EUR', 100), ('w2', 1, 'cm1ben', 'EUR', 100)`,
@@ -123,13 +132,14 @@ export function pamsOn(engine: Kind): Pam[] {
     {
       name: 'a view of the operator',
       ddl: [
-        `CREATE TABLE pam.persons (person bigint PRIMARY KEY, money decimal(18,2) NOT NULL, iso char(3) NOT NULL, name varchar(80) NOT NULL)`,
-        'CREATE VIEW pam.player_balances AS SELECT person AS player_id, iso AS currency, money AS balance FROM pam.persons',
+        `CREATE TABLE pam.persons (person bigint PRIMARY KEY, money decimal(18,2) NOT NULL, iso char(3) NOT NULL, name varchar(80) NOT NULL, closed boolean NOT NULL)`,
+        'CREATE VIEW pam.player_balances AS SELECT person AS player_id, iso AS currency, money AS balance, closed AS is_closed FROM pam.persons',
       ],
-      options: [],
+      options: ['--may-bet', 'is_closed=false'],
+      exclude: 'UPDATE pam.persons SET closed = true WHERE person = 501',
       expects: [/table: 'pam.player_balances', id: 'player_id', idType: 'bigint'/],
       players: ['501', '502'],
-      rows: `INSERT INTO pam.persons VALUES (501, 100, 'EUR', 'Anna'), (502, 100, 'EUR', 'Ben')`,
+      rows: `INSERT INTO pam.persons VALUES (501, 100, 'EUR', 'Anna', false), (502, 100, 'EUR', 'Ben', false)`,
     },
     {
       name: 'an enum of currencies, minor units by currency',
@@ -138,7 +148,8 @@ export function pamsOn(engine: Kind): Pam[] {
         `CREATE TABLE pam.customer_accounts (customer_ref varchar(36) ${on('', 'CHARACTER SET ascii')} PRIMARY KEY, currency ${currencyEnum} NOT NULL DEFAULT 'EUR',
           balance int ${on('', 'unsigned')} NOT NULL, blocked_at ${time})`,
       ],
-      options: ['--minor-units', 'EUR=2,USD=2'],
+      options: ['--minor-units', 'EUR=2,USD=2', '--may-bet', 'blocked_at=null'],
+      exclude: "UPDATE pam.customer_accounts SET blocked_at = now() WHERE customer_ref = 'c-1'",
       expects: [/minorUnits: \{ EUR: 2, USD: 2 \}/],
       players: ['c-1', 'c-2'],
       rows: `INSERT INTO pam.customer_accounts (customer_ref, currency, balance) VALUES ('c-1', 'EUR', 10000), ('c-2', 'EUR', 10000)`,

@@ -36,8 +36,8 @@ describe.each(pams)('$name', pam => {
       for (const role of roles) await pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`)
     })
     await pool.query(grants)
-    await passKit(folder, url)
-    await passAudit(folder, url.replace(/\/\/[^@]*@/, `//wallet${suffix}:w@`), pam)
+    await passKit(folder, url, pam)
+    await passAudit(folder, url.replace(/\/\/[^@]*@/, `//wallet${suffix}:w@`), pam, sql => pool.query(sql))
   })
 })
 

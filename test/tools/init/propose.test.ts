@@ -1,7 +1,9 @@
 /** What `bet-wallet init` proposes for a schema, and what it asks. */
 import { describe, expect, test } from 'vitest'
 import { playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
+import { conditionsSql } from '../../../src/tools/init/may-bet.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
+import { moreGrants } from '../../../src/tools/init/rights.js'
 import type { DatabaseSchema, Engine, Table } from '../../../src/tools/init/schema.js'
 import { schemaOf, table } from './schemas.js'
 
@@ -22,6 +24,9 @@ function proposed(schema: DatabaseSchema, answers: Answers = {}) {
   }
 }
 
+const noStatus =
+  'No column of pam.accounts looks like a status: closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
+
 const inPostgres = (...tables: Table[]) => schemaOf('postgres', ...tables)
 
 describe('given one table of players', () => {
@@ -35,8 +40,9 @@ describe('given one table of players', () => {
         { part: 'currency', value: 'currency', reason: 'char(3), judged by its name' },
         { part: 'balance', value: 'balance', reason: 'numeric(18,2)' },
         { part: 'unit', value: 'whole units', reason: 'numeric(18,2) has decimals' },
+        { part: 'may bet', value: 'anyone', reason: 'no column looks like a status' },
       ],
-      notes: [],
+      notes: [noStatus],
     })
     expect(proposed(inPostgres(accounts(plain)))).toEqual({
       ...{ table: 'pam.accounts', id: 'account_no', currency: 'currency', balance: 'balance' },
@@ -64,7 +70,7 @@ describe('given one table of players', () => {
       const unknown = inPostgres(accounts(['account_no text', 'currency char(3)', `balance ${type}`]))
       expect(proposed(unknown)).toEqual([['minor-units', 'none']])
       expect(propose(unknown, { 'minor-units': 'none' })).toMatchObject({
-        reasons: [{}, {}, {}, {}, { part: 'unit', value: 'whole units', reason: `as stated; ${type}` }],
+        reasons: [{}, {}, {}, {}, { part: 'unit', value: 'whole units', reason: `as stated; ${type}` }, {}],
       })
       expect(proposed(unknown, { 'minor-units': 'none' })).toEqual({
         ...{ table: 'pam.accounts', id: 'account_no', currency: 'currency', balance: 'balance' },
@@ -130,18 +136,118 @@ describe('given one table of players', () => {
       why,
     )
   })
+})
 
-  test('with a status, then a note says that it is not read', () => {
-    expect(propose(inPostgres(accounts([...plain, 'status text'])), {})).toMatchObject({
-      notes: [expect.stringMatching(/^status is not read: .*withinTransaction/)],
+describe('given columns that look like a status', () => {
+  const status = ['state text', 'is_blocked boolean null', 'closed_at timestamp null']
+  const schemaWith = (engine: Engine, columns = status, more: Partial<Table> = {}) =>
+    schemaOf(
+      engine,
+      table(
+        engine,
+        'pam.accounts',
+        [...plain.with(0, 'account_no varchar(255)'), ...columns],
+        ['account_no'],
+        more,
+      ),
+    )
+
+  test('then it is asked who may bet, and never guessed', () => {
+    const checks = ["((state = ANY (ARRAY['active'::text, 'closed'::text])))"]
+    expect(
+      propose(
+        schemaWith('postgres', [...status, "level enum('active','closed')", "grade_state enum('A','B')"], {
+          checks,
+        }),
+        {},
+      ),
+    ).toMatchObject({
+      status: 'unclear',
+      reasons: [
+        { part: 'players' },
+        { part: 'id' },
+        { part: 'currency' },
+        { part: 'balance' },
+        { part: 'unit' },
+      ],
+      questions: [
+        {
+          ...{ option: 'may-bet', free: true, text: expect.stringMatching(/^Who may bet\? /) },
+          choices: [
+            { value: 'state=…', reason: `text; CHECK ${checks[0]}` },
+            { value: 'is_blocked=…', reason: 'boolean: true, false, or null' },
+            { value: 'closed_at=null', reason: 'timestamp, or null' },
+            { value: 'grade_state=…', reason: 'enum: A, B' },
+            { value: 'anyone', reason: 'closed and excluded players too' },
+          ],
+        },
+      ],
     })
+  })
+
+  test.each<[string, Engine, string]>([
+    ['state=active,trial', 'postgres', `"state" IN ('active', 'trial')`],
+    ['state=active', 'mysql', "`state` = 'active'"],
+    ["state=o'k\\", 'mysql', "`state` = 'o''k\\\\'"],
+    ['is_blocked=false', 'postgres', '"is_blocked" = false'],
+    ['is_blocked=FALSE,null', 'postgres', '("is_blocked" = false OR "is_blocked" IS NULL)'],
+    ['flag=0', 'mysql', '`flag` = 0'],
+    ['flag=true', 'mysql', '`flag` = 1'],
+    ['closed_at = NULL', 'postgres', '"closed_at" IS NULL'],
+    ['level=1,2; state=active', 'postgres', `"level" IN (1, 2) AND "state" = 'active'`],
+    ['grade=A', 'mysql', "`grade` = 'A'"],
+  ])('with the answer %j on %s, then the condition is %s', (answer, engine, sql) => {
+    const columns = [...status, 'flag tinyint(1)', 'level smallint', "grade enum('A','B')"]
+    const proposal = propose(schemaWith(engine, columns), { 'may-bet': answer })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(conditionsSql(engine, proposal.mapping.mayBet)).toBe(sql)
+  })
+
+  test.each<[string, RegExp]>([
+    ['no=1', /^--may-bet: pam\.accounts has no column no\. Its columns are account_no, currency/],
+    ['grade=C', /^--may-bet grade=C: "C" is no value of grade, which is A, B$/],
+    ['grade=a', /"a" is no value of grade, which is A, B$/],
+    ['is_blocked=no', /"no" is no value of is_blocked, which is true, false$/],
+    ['level=high', /"high" is no value of level, which is smallint$/],
+    ['closed_at=2026-01-01', /which is timestamp: only null can be stated$/],
+    ['state=active,', /"" is no value of state, which is text$/],
+    ['state', /^--may-bet must be as in state=active,trial, or anyone, not "state"$/],
+    ['state=a; state=b', /^--may-bet: state is named twice/],
+  ])('with the answer %j, then the problem says so', (answer, problem) => {
+    const columns = [...status, 'level smallint', "grade enum('A','B')"]
+    expect(proposed(schemaWith('postgres', columns), { 'may-bet': answer })).toMatch(problem)
+  })
+
+  test('and anyone may bet, or others have a rule, then a note says which are not read', () => {
+    expect(propose(schemaWith('postgres', ['state text']), { 'may-bet': 'anyone' })).toMatchObject({
+      mapping: { mayBet: [] },
+      notes: [
+        expect.stringMatching(/^state is not read: closed and excluded players can bet, until you refuse/),
+      ],
+    })
+    expect(propose(schemaWith('postgres'), { 'may-bet': 'state=active;closed_at=null' })).toMatchObject({
+      reasons: [{}, {}, {}, {}, {}, { part: 'may bet', value: 'state=active; closed_at=null' }],
+      notes: ['is_blocked is not read.'],
+    })
+  })
+
+  test('and a view of the wallet, then it has them', () => {
+    const users = table('postgres', 'pam.users', ['id uuid', 'balance numeric(18,2)', 'state text'], ['id'])
+    const proposal = propose(inPostgres(users), { currency: 'EUR', 'may-bet': 'state=active' })
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(viewStatement(proposal.mapping)).toMatch(/AS "currency", "balance", "state" FROM/)
+    expect(moreGrants(proposal.mapping, 'wallet')).toEqual([
+      'GRANT SELECT ("state") ON "pam"."bet_wallet_players" TO "wallet";',
+    ])
   })
 })
 
 describe('given an amount that is locked', () => {
   const notesOf = (columns: readonly string[], more: Partial<Table> = {}) => {
-    const proposal = propose(inPostgres(accounts([...plain, ...columns], ['account_no'], more)), {})
-    return proposal.status === 'ready' ? proposal.notes : proposal
+    const proposal = propose(inPostgres(accounts([...plain, ...columns], ['account_no'], more)), {
+      'may-bet': 'anyone',
+    })
+    return proposal.status === 'ready' ? proposal.notes.filter(note => note !== noStatus) : proposal
   }
 
   test.each(['locked', 'reserved_funds', 'blocked_balance', 'pendingWithdrawals'])(
@@ -208,6 +314,9 @@ describe('given several candidates', () => {
     // As Prisma creates it: the unique index on userId is no constraint.
     const prisma = table('postgres', 'public.Wallet', columns, ['id'])
     expect(proposed(inPostgres(prisma))).toEqual([['id', 'id', 'userId']])
+    expect(JSON.stringify(propose(inPostgres(prisma), {}))).toContain(
+      'no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one',
+    )
     const named = table(
       'postgres',
       'pam.wallets',
@@ -249,7 +358,7 @@ describe('given several candidates', () => {
     ])
     const beside = propose(inPostgres(accounts(plain), agents, bookings, shops), {})
     expect(beside).toMatchObject({
-      reasons: [{ reason: expect.stringContaining('not of players: pam.shops') }, {}, {}, {}, {}],
+      reasons: [{ reason: expect.stringContaining('not of players: pam.shops') }, {}, {}, {}, {}, {}],
     })
     expect(proposed(inPostgres(accounts(plain), wallets), { players: 'pam.wallets' })).toMatchObject({
       ...{ table: 'pam.wallets', id: 'player_id' },
@@ -389,6 +498,49 @@ describe('given a table without a currency that the store can read', () => {
       expect(proposed({ ...schema, updatesSubqueries: true })).toMatchObject({
         table: 'pam.bet_wallet_players',
       })
+    })
+  })
+
+  describe('but a foreign key to a table of something else, which has one', () => {
+    const branded = (engine: Engine, ...more: Table[]) => {
+      const columns = ['account_no varchar(64)', 'brand_id int', 'balance decimal(18,2)']
+      const foreignKeys = [{ column: 'brand_id', to: { schema: 'pam', table: 'brands', column: 'id' } }]
+      return schemaOf(
+        engine,
+        table(engine, 'pam.accounts', columns, ['account_no'], { foreignKeys }),
+        table(engine, 'pam.brands', ['id int', 'name varchar(40)', 'currency char(3)'], ['id']),
+        ...more,
+      )
+    }
+
+    test('then it is offered, but not taken without asking', () => {
+      const schema = branded('postgres')
+      expect(proposed(schema)).toEqual([['currency', 'brand_id.currency']])
+      const proposal = propose(schema, { currency: 'brand_id.currency' })
+      if (proposal.status !== 'ready') throw new Error(proposal.status)
+      expect(viewStatement(proposal.mapping)).toContain('(SELECT c."currency" FROM "pam"."brands" c')
+    })
+
+    test('then the code of all players has a warning', () => {
+      for (const engine of ['postgres', 'mysql'] as const)
+        expect(propose(branded(engine), { currency: 'EUR' })).toMatchObject({
+          notes: [noStatus, 'A player whose brand_id.currency is not EUR would bet in EUR.'],
+        })
+    })
+
+    test('on MySQL, then the question names the table, its column, and a view that can be updated', () => {
+      const text = JSON.stringify(propose(branded('mysql'), {}))
+      expect(text).toContain('which code (EUR) is the only one, of all players?')
+      expect(text).toContain('brand_id leads to pam.brands.currency. Create a view with the code as text')
+      expect(text).toContain("CASE p.brand_id WHEN 1 THEN 'EUR' … END AS currency FROM pam.accounts p")
+    })
+
+    test('and a view with all of it, then the question names it', () => {
+      const columns = ['account_no varchar(64)', 'currency char(3)', 'balance decimal(18,2)']
+      const view = table('mysql', 'pam.v_accounts', columns, [], { isView: true, storage: null })
+      expect(JSON.stringify(propose(branded('mysql', view), {}))).toContain(
+        'With a currency: --players pam.v_accounts.',
+      )
     })
   })
 

@@ -28,6 +28,7 @@ export function column(engine: Engine, text: string): Column {
     updatable: !flags.includes('generated'),
     collation: engine === 'mysql' && isText && bare !== 'varbinary' ? 'utf8mb4_general_ci' : null,
     isDomain: flags.includes('domain'),
+    labels: bare === 'enum' ? [...declared.matchAll(/'([^']*)'/g)].map(([, label = '']) => label) : null,
   }
 }
 
