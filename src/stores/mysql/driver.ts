@@ -73,7 +73,7 @@ function noteChanges(connection: Connection, result: unknown): void {
 }
 
 const rowFormat = { rowsAsArray: true, namedPlaceholders: false, nestTables: false }
-/** With a function, mysql2 makes objects for each column of each row: up to twice the processor time of a bet. */
+/** With a function, mysql2 makes objects for each column of each row: up to half of a bet's Node.js time. */
 const castingFormat = { ...rowFormat, typeCast: (_: unknown, next: () => unknown) => next() }
 
 /** Independent of the settings of the pool: another `typeCast` than the default only a function replaces. */
