@@ -878,6 +878,17 @@ describe('given onOutcome', () => {
   )
 })
 
+describe('given no onOutcome', () => {
+  test('then nothing is reported', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    vi.resetModules() // as in a new process: nothing is reported yet
+    const { handlePlaceBet } = await import('../src/index.js')
+    expect(await handlePlaceBet(createMemoryStore([alice]), placeBet())).toMatchObject({ ok: true })
+    expect(warn).not.toHaveBeenCalled()
+    warn.mockRestore()
+  })
+})
+
 describe('given hooks and stores that change their arguments', () => {
   test('when authorizeBet changes the request and the player, then the bet is placed as it was requested', async () => {
     const memory = createMemoryStore([alice, { ...alice, playerId: 'bob' }])

@@ -276,6 +276,7 @@ describe('given a value to write', () => {
     [{ a: [new JsonNumber('-0.10'), 1, '1'] }, '{"a":[-0.10,1,"1"]}'],
     [{ b: undefined, c: null, d: new Date(0) }, '{"c":null,"d":"1970-01-01T00:00:00.000Z"}'],
     [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
+    [['null values'], '["null values"]'],
   ])(
     'when it is %j, then exact numbers are numbers, and the rest is as of JSON.stringify',
     (value, expected) => {
@@ -284,13 +285,15 @@ describe('given a value to write', () => {
   )
 
   test.each([
-    ['undefined', undefined],
-    ['a function', () => {}],
-    ['a BigInt', 1n],
-    ['a number with other text', { a: new JsonNumber('1,"admin":true') }],
-    ['an empty number', new JsonNumber('')],
-    ['a number with a plus', new JsonNumber('+1')],
-  ])('when it is %s, then a TypeError is thrown', (_, value) => {
-    expect(() => writeJson(value)).toThrow(TypeError)
+    ['undefined', undefined, 'undefined and functions are no JSON'],
+    ['a function', () => {}, 'undefined and functions are no JSON'],
+    ['a BigInt', 1n, 'BigInt'],
+    ['a number with other text', { a: new JsonNumber('1,"admin":true') }, '1,"admin":true is no JSON number'],
+    ['an empty number', new JsonNumber(''), ' is no JSON number'],
+    ['a number with a plus', new JsonNumber('+1'), '+1 is no JSON number'],
+  ])('when it is %s, then a TypeError is thrown', (_, value, message) => {
+    const thrown = () => writeJson(value)
+    expect(thrown).toThrow(TypeError)
+    expect(thrown).toThrow(message)
   })
 })

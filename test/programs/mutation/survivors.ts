@@ -30,6 +30,13 @@ export const survivors: readonly KnownSurvivor[] = [
     [['rule.refuse !== undefined', 'true']],
   ),
   ...because(
+    'equivalent',
+    'A fast path, switched off: `true`, awaited, is `true`.',
+    'src/attempts.ts',
+    'if (granted !== true && !(await granted)) return null',
+    [['granted !== true', 'true']],
+  ),
+  ...because(
     'unreachable',
     'checkResult rejects the refusal of a commit that is neither a debit nor a new bet, and hooks are asked about placebets only.',
     'src/attempts.ts',
@@ -101,9 +108,9 @@ export const survivors: readonly KnownSurvivor[] = [
   ),
   ...because(
     'equivalent',
-    'The fast path of a comparison, switched off: big.js has the same result.',
+    'The fast path of a sum, switched off: big.js has the same result.',
     'src/money.ts',
-    'return Number.isSafeInteger(units) ? (Math.sign(units) as -1 | 0 | 1) : new Big(a).cmp(b)',
+    'if (Number.isSafeInteger(units)) return textOfUnits(units, decimals)',
     [['Number.isSafeInteger(units)', 'false']],
   ),
   ...because(
