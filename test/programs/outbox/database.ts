@@ -6,11 +6,9 @@ import { startGalera } from '../../mariadb/cluster.js'
 import { createMariadbDatabase } from '../../mariadb/database.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { startServer } from '../../mysql/engine.js'
-import { startGroup } from '../../mysql/group.js'
 import { startPatroni } from '../../postgres/patroni.js'
 import { createDatabase, type DatabaseServer, openPostgres } from '../../postgres/server.js'
 import { disturbGalera } from '../soak/galera.js'
-import { disturbGroup } from '../soak/group.js'
 import { patroniFailing } from '../soak/patroni.js'
 import type { Scene } from '../soak/run.js'
 import type { ChildSettings } from './child.js'
@@ -53,7 +51,7 @@ const alone = (server: { stop(): Promise<void> }): Servers => ({
   stop: () => server.stop(),
 })
 
-export const engines: Record<'postgres' | 'mysql' | 'patroni' | 'galera' | 'group', Open> = {
+export const engines: Record<'postgres' | 'mysql' | 'patroni' | 'galera', Open> = {
   async postgres(playersCount) {
     const server = await openPostgres()
     return await postgres(server, alone(server), playersCount)
@@ -75,18 +73,6 @@ export const engines: Record<'postgres' | 'mysql' | 'patroni' | 'galera' | 'grou
     const cluster = await startGalera()
     const servers = { disturb: scene => disturbGalera(cluster, scene), stop: cluster.stop } satisfies Servers
     return await mysql(cluster.nodes, servers, playersCount)
-  },
-  async group(playersCount) {
-    const group = await startGroup()
-    const primary = await group.primary()
-    const servers: Servers = {
-      async disturb(scene) {
-        await disturbGroup(group, scene)
-        await group.settled()
-      },
-      stop: group.stop,
-    }
-    return await mysql([primary, ...group.except(primary)], servers, playersCount)
   },
 }
 
