@@ -19,7 +19,7 @@ const keysOf = (playerId: string): WalletKeys => ({
   playerId,
 })
 
-/** Loads over a database that answers when it is told to. */
+/** Loads of a database whose answers the test sends. */
 function stage() {
   const statements: { players: string[]; answer(): void }[] = []
   const loads = createLoads({
