@@ -11,6 +11,7 @@ import {
   recordSettlement,
 } from '../../../src/handlers.js'
 import {
+  createPostgresRelay,
   createPostgresStore,
   migratePostgres,
   type PostgresStore,
@@ -49,12 +50,15 @@ afterAll(() => cluster?.stop())
 /** No commit that waits for a standby is answered sooner. How long it takes does not change the outcome. */
 const timeoutMs = 1_000
 
-function storeAt(url: string, options: PostgresStoreOptions = {}): PostgresStore {
-  const pool = new pg.Pool({ connectionString: url, max: 8, application_name: 'bet-wallet' })
+function poolAt(connectionString: string, config: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 8, application_name: 'bet-wallet', ...config })
   pool.on('error', () => {}) // idle connections that a failover ends
   pools.push(pool)
-  return createPostgresStore(pool, { schema, timeoutMs, ...options })
+  return pool
 }
+
+const storeAt = (url: string, options: PostgresStoreOptions = {}): PostgresStore =>
+  createPostgresStore(poolAt(url), { schema, timeoutMs, ...options })
 
 /** On the server that is the primary now, beside the address. */
 const onPrimary = (text: string) =>
@@ -74,11 +78,15 @@ const balance = async (playerId: string) =>
 /** The backend whose COMMIT waits for the standby. */
 async function waitingForStandby(): Promise<number> {
   for (;;) {
-    const [row] = await onPrimary(
-      `SELECT pid FROM pg_stat_activity WHERE application_name = 'bet-wallet' AND wait_event = 'SyncRep'`,
-    )
-    if (row !== undefined) return Number(row.pid)
+    const pid = await findWaiting('bet-wallet')
+    if (pid !== undefined) return pid
   }
+}
+async function findWaiting(name: string): Promise<number | undefined> {
+  const [row] = await onPrimary(
+    `SELECT pid FROM pg_stat_activity WHERE application_name = '${name}' AND wait_event = 'SyncRep'`,
+  )
+  return row === undefined ? undefined : Number(row.pid)
 }
 
 /** A fault that the platform retries, or rolls back: not one word about the bet. */
@@ -228,5 +236,68 @@ describe.each<[name: string, options: PostgresStoreOptions]>([
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
     expect(await recorded()).toEqual(['placebet place-1 -30'])
     expect(await balance('alice')).toBe('70')
+  })
+})
+
+describe('given an event that only the primary has', () => {
+  const local = '-c synchronous_commit=local'
+  const silent = '-c client_min_messages=error'
+
+  it.each([
+    ['its claim still waits', '', null],
+    ['its claim still waits, of a role whose commits do not wait,', local, null],
+    ['the wait of its claim was terminated', '', 'pg_terminate_backend'],
+    ['the wait of its claim was cancelled', '', 'pg_cancel_backend'],
+    ['the wait of its claim was cancelled, of a role without warnings,', silent, 'pg_cancel_backend'],
+  ])('when %s at the failover, then no relay delivers it', async (_, settings, ending) => {
+    const outbox = { schema, outbox: true }
+    await withClient(cluster.primary.url, client =>
+      migratePostgres(client, outbox, { allowOtherOptions: true }),
+    )
+    await cluster.caughtUp()
+    const store = storeAt(cluster.url, outbox)
+    await store.ready()
+    cluster.link.hold()
+    const answer = endOf(handlePlaceBet(store, placeBet()))
+    await onPrimary(`SELECT pg_terminate_backend(${await waitingForStandby()}, 10000)`)
+    expect(await answer).toMatchObject({ code: 'COMMIT_UNKNOWN' })
+    expect(await onPrimary('SELECT FROM SCHEMA.outbox')).toHaveLength(1)
+
+    const delivered: string[] = []
+    const errors: unknown[] = []
+    const relay = createPostgresRelay(poolAt(cluster.url, { application_name: 'relay', options: settings }), {
+      ...{ schema, pollMs: 20 },
+      deliver: async ({ transactionId, walletTransactionId }) =>
+        delivered.push(`${transactionId} ${walletTransactionId}`),
+      onError: error => errors.push(error),
+    })
+    await relay.start()
+    try {
+      let pid: number | undefined
+      await until(async () => {
+        pid = await findWaiting('relay')
+        return pid !== undefined || delivered.length > 0
+      })
+      expect(delivered).toEqual([])
+      if (ending !== null) {
+        await onPrimary(`SELECT ${ending}(${pid})`)
+        await until(() => delivered.length + errors.length > 0)
+      }
+      await cluster.primary.kill()
+      cluster.link.refuse()
+      cluster.link.release()
+      await cluster.promote()
+      cluster.address.moveTo(cluster.primary.port, { cut: true })
+      await cluster.rebuildStandby()
+      expect(await recorded()).toEqual([])
+      await until(() => errors.length > 0)
+
+      const retry = await handlePlaceBet(store, placeBet())
+      if (!retry.ok) throw new Error(retry.description)
+      await until(async () => (await relay.stats()).oldestMs === null)
+      expect(delivered).toEqual([`place-1 ${retry.walletTransactionId}`])
+    } finally {
+      await relay.stop()
+    }
   })
 })

@@ -1,7 +1,7 @@
 /** The outbox: its table, and the statements of the relay. */
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { type DatabaseFunction, defineFunction, lookup } from './fragments.js'
+import { type DatabaseFunction, defineFunction, lookup, waitForDisk } from './fragments.js'
 import { transactionFields } from './lookups.js'
 import { schemaVersion } from './version.js'
 
@@ -52,6 +52,9 @@ export function claimFunction(tables: Tables): DatabaseFunction {
         bet_ids text[];
         event_numbers bigint[];
       BEGIN
+        -- The claim commits after the events it has read: what it returns, no crash or failover takes back.
+        PERFORM ${waitForDisk};
+
         SELECT array_agg(due.bet_id), array_agg(due.event_number)
         INTO bet_ids, event_numbers
         FROM (
