@@ -183,11 +183,10 @@ function write(tables: Tables): string {
     END IF;
 
     INSERT INTO ${schema}.wallet_batch_players (player_id, delta)
-    SELECT item.player_id, SUM(item.balance_delta) AS delta
+    SELECT item.player_id, item.balance_delta
     FROM ${schema}.wallet_batch_items item
     WHERE item.verdict = 'committed' AND item.balance_delta IS NOT NULL
-    GROUP BY item.player_id
-    ON DUPLICATE KEY UPDATE delta = VALUES(delta);
+    ON DUPLICATE KEY UPDATE delta = COALESCE(wallet_batch_players.delta, 0) + VALUES(delta);
     UPDATE ${schema}.wallet_batch_players locked
     STRAIGHT_JOIN ${players.table} player ON ${player}
     SET player.${balance} = ${balancePlus(tables, 'player', 'locked.delta')}

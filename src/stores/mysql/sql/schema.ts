@@ -43,11 +43,17 @@ export const createSchema = ({ schema }: Tables) =>
 
 const tableOptions = `ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
 
+/**
+ * The primary key is short: MariaDB keeps those of the rows that an UPDATE of two tables changes, and writes keys
+ * of over 512 bytes to a file. `INSERT INTO wallet_players VALUES (…)` does not name an invisible column.
+ */
 const playersTable = (schema: string) => sql`
   CREATE TABLE IF NOT EXISTS ${schema}.wallet_players (
-    player_id ${exactText(255)} NOT NULL PRIMARY KEY,
+    id bigint unsigned NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY,
+    player_id ${exactText(255)} NOT NULL,
     currency varchar(16) NOT NULL,
     balance ${amountDecimal} NOT NULL,
+    UNIQUE KEY wallet_players_player_id (player_id),
     CONSTRAINT wallet_players_balance CHECK (balance >= 0)
   ) ${tableOptions}`
 
