@@ -88,4 +88,8 @@ function fail(error: unknown): void {
 }
 
 process.on('uncaughtException', fail)
+// With a promise that nothing will settle, Node.js would end with exit code 0, which is that of success.
+process.once('beforeExit', () =>
+  fail(new Error('The command ended without a result: the answer that it waited for cannot come any more')),
+)
 main(process.argv.slice(2)).then(exit, fail)

@@ -294,6 +294,16 @@ describe('a config file', () => {
     expect((await run(['bet', 'b-2', '--config', config])).code).toBe(1)
   })
 
+  it('whose lookups never answer: exit code 2, not that of success', async () => {
+    const config = file(
+      'silent.mjs',
+      `export const lookups = { ...${lookups.trim()}, bet: () => new Promise(() => {}) }`,
+    )
+    const { code, out, error } = await run(['bet', 'b-1', '--config', config])
+    expect([code, out]).toEqual([2, ''])
+    expect(error).toMatch(/^The command ended without a result: .*\n$/)
+  })
+
   describe('and what is owed', () => {
     const owed = (betId: string, playerId: string, at: string) => ({
       bet: {
