@@ -44,9 +44,9 @@ export const createSchema = ({ schema }: Tables) =>
 const tableOptions = `ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
 
 /**
- * The primary key is short: MariaDB keeps those of the rows that an UPDATE of two tables changes, and writes
- * keys of over 512 bytes to a file. `INSERT INTO wallet_players VALUES (…)` does not name an invisible
- * column.
+ * The primary key is short: for an UPDATE of two tables, MariaDB keeps the keys of the changed rows, and
+ * writes keys of over 512 bytes to a file. It is invisible: `INSERT INTO wallet_players VALUES (…)` does
+ * not name it.
  */
 const playersTable = (schema: string) => sql`
   CREATE TABLE IF NOT EXISTS ${schema}.wallet_players (
