@@ -36,6 +36,8 @@ import {
 
 const pollMs = 100
 const healthyMsMax = 180_000
+/** Of a node's answer: one that is stopped gives none. */
+const readMsMax = 3_000
 
 export interface PatroniCluster {
   /** `postgres://…` at HAProxy, which leads to the leader. */
@@ -143,23 +145,27 @@ export async function startPatroni(): Promise<PatroniCluster> {
 
   const api = (node: NodeName, path: string, init: RequestInit = {}) =>
     fetch(`http://${addresses.nodes[node]}:${ports.restApi}${path}`, {
-      ...{ ...init, signal: AbortSignal.timeout(init.method === 'POST' ? 60_000 : 1_000) },
+      ...{ ...init, signal: AbortSignal.timeout(init.method === undefined ? readMsMax : 60_000) },
       headers: { 'content-type': 'application/json', connection: 'close' },
     })
 
   async function leader(): Promise<NodeName | null> {
-    for (const node of nodeNames) {
-      const response = await api(node, '/primary').catch(() => null)
-      if (response?.ok) return node
+    const ifLeader = async (node: NodeName) => {
+      if (!(await api(node, '/primary')).ok) throw new Error(`${node} is not the leader`)
+      return node
     }
-    return null
+    return Promise.any(nodeNames.map(ifLeader)).catch(() => null)
   }
 
   async function members(): Promise<Member[]> {
     const node = await leader()
-    const response = node === null ? null : await api(node, '/cluster').catch(() => null)
-    if (!response?.ok) return []
-    return ((await response.json()) as { members: Member[] }).members
+    if (node === null) return []
+    try {
+      const response = await api(node, '/cluster')
+      return response.ok ? ((await response.json()) as { members: Member[] }).members : []
+    } catch {
+      return [] // the time limit can end the body too
+    }
   }
 
   async function synchronousStandby(): Promise<NodeName | null> {

@@ -88,7 +88,10 @@ export async function runClusterPhase(
       },
     )
     await platform.abort()
-    await cluster.settled()
+    await cluster.settled().catch((error: unknown) => {
+      // Without its nodes no books are read: what was found before is the reason.
+      throw new Error(['no books were read', ...findings.differences].join('\n'), { cause: error })
+    })
     const ledgers = await Promise.all(
       cluster.nodes.map(node => readMysqlLedger({ ...node.config, database })),
     )

@@ -10,11 +10,11 @@ type Fault = (cluster: PatroniCluster, leader: NodeName, random: Random) => Prom
 
 const all = ['patroni', 'postgres'] as const
 
-/** Resolves when another node is the leader. */
-async function replaced(cluster: PatroniCluster, old: NodeName): Promise<void> {
+/** The leader, as soon as a node other than the old one says that it is. */
+async function leaderAfter(cluster: PatroniCluster, old: NodeName | null): Promise<NodeName> {
   for (;;) {
     const leader = await cluster.leader()
-    if (leader !== null && leader !== old) return
+    if (leader !== null && leader !== old) return leader
     await sleep(100)
   }
 }
@@ -22,12 +22,12 @@ async function replaced(cluster: PatroniCluster, old: NodeName): Promise<void> {
 const faults: Record<string, Fault> = {
   async 'leader killed'(cluster, leader, random) {
     cluster.signal(leader, all, 'SIGKILL')
-    if (random.percent(70)) await replaced(cluster, leader)
+    if (random.percent(70)) await leaderAfter(cluster, leader)
     cluster.startNode(leader)
   },
   async 'leader frozen, and back'(cluster, leader, random) {
     cluster.signal(leader, all, 'SIGSTOP')
-    await replaced(cluster, leader)
+    await leaderAfter(cluster, leader)
     await sleep(random.int(0, 5_000))
     cluster.signal(leader, all, 'SIGCONT')
   },
@@ -44,7 +44,7 @@ const faults: Record<string, Fault> = {
   },
   async switchover(cluster, leader) {
     await cluster.switchOver()
-    await replaced(cluster, leader)
+    await leaderAfter(cluster, leader)
   },
   async 'synchronous standby killed'(cluster, _, random) {
     const standby = await cluster.synchronousStandby()
@@ -56,7 +56,7 @@ const faults: Record<string, Fault> = {
   async 'Patroni of the leader killed'(cluster, leader) {
     cluster.signal(leader, ['patroni'], 'SIGKILL')
     // PostgreSQL runs on: a split brain until its Patroni is back.
-    await replaced(cluster, leader)
+    await leaderAfter(cluster, leader)
     await sleep(2_000)
     cluster.startNode(leader)
   },
@@ -74,8 +74,7 @@ export function patroniFailing(cluster: PatroniCluster): Subject {
         if (round.length === 0) round = count === 1 ? kinds.reverse() : shuffled(kinds, random)
         const name = round.pop() as string
         await answered(random.int(1, 2 * answersPerKill))
-        const leader = await cluster.leader()
-        if (leader === null) throw new Error('a healthy cluster has no leader')
+        const leader = await leaderAfter(cluster, null)
         kills[name] = (kills[name] ?? 0) + 1
         log(`fault ${count} of ${killsMax}: ${name} (leader ${leader}), ${progress()}`)
         await (faults[name] as Fault)(cluster, leader, random)
