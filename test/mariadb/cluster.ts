@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { freePort } from '../postgres/server.js'
+import { startMsMax } from '../processes.js'
 import { galeraProvider } from './installation.js'
 import { type MariadbServer, ownAddress, startMariadb, withConnection } from './server.js'
 
@@ -41,7 +42,6 @@ export interface GaleraOptions {
 /** How long the others wait for a silent node until they expel it; no commit ends meanwhile. Galera's default: 5 s. */
 export const suspectMs = 2_000
 
-const waitMsMax = 60_000
 const pollMs = 50
 
 const statusOf = async (connection: Connection): Promise<Record<string, string | undefined>> => {
@@ -59,11 +59,18 @@ const isSyncedBy = async (connection: Connection): Promise<boolean> => {
   )
 }
 
-/** @throws Error with what was awaited, when it takes too long */
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + waitMsMax
+/** @throws Error with what was awaited and the ends of the logs, when it takes too long */
+async function until(
+  what: string,
+  logs: () => readonly string[],
+  holds: () => Promise<boolean>,
+): Promise<void> {
+  const end = Date.now() + startMsMax
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`after ${waitMsMax / 1000} s still not: ${what}`)
+    if (Date.now() > end) {
+      const ends = logs().map(log => log.slice(-2_000))
+      throw new Error([`after ${startMsMax / 1000} s still not: ${what}`, ...ends].join('\n\n'))
+    }
     await sleep(pollMs)
   }
 }
@@ -98,8 +105,10 @@ export async function startGalera({ settings = {} }: GaleraOptions = {}): Promis
           const { wsrep_cluster_size: size } = await statusOf(connection)
           return Number(size) === members.length && (await isSyncedBy(connection))
         }).catch(() => false)
-      await until(`a primary component of ${members.length} nodes`, async () =>
-        (await Promise.all(members.map(isMember))).every(Boolean),
+      await until(
+        `a primary component of ${members.length} nodes`,
+        () => nodes.map(node => node.log()),
+        async () => (await Promise.all(members.map(isMember))).every(Boolean),
       )
     },
   }
@@ -146,6 +155,7 @@ async function startNode(options: NodeOptions): Promise<GaleraNode> {
     withConnection(server.config, async connection => {
       await connection.query(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${Number(isolated)}'`)
     })
+  const logs = () => [server.log()]
   const isSynced = () => withConnection(server.config, isSyncedBy).catch(() => false)
 
   return {
@@ -153,12 +163,12 @@ async function startNode(options: NodeOptions): Promise<GaleraNode> {
     isSynced,
     cutOff: () => setIsolated(true),
     hasLeft: () =>
-      until('out of the primary component', () =>
+      until('out of the primary component', logs, () =>
         withConnection(server.config, async connection => (await statusOf(connection)).wsrep_ready === 'OFF'),
       ),
     async reconnect() {
       await setIsolated(false)
-      await until('synced again', isSynced)
+      await until('synced again', logs, isSynced)
     },
     async holdApplying() {
       let release = () => {}
@@ -175,7 +185,7 @@ async function startNode(options: NodeOptions): Promise<GaleraNode> {
       })
       return async () => {
         release()
-        await until('synced again', isSynced)
+        await until('synced again', logs, isSynced)
       }
     },
   }

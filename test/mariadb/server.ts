@@ -24,10 +24,9 @@ import mysql from 'mysql2/promise'
 import type { Host } from '../mysql/network.js'
 import { type Account, environment, spawnAs } from '../postgres/installation.js'
 import { freePort } from '../postgres/server.js'
-import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
+import { exitOf, isAlive, processes, signalTo, startMsMax, startWatchdog } from '../processes.js'
 import { mariadbInstallation, serverEnvironment } from './installation.js'
 
-const startMsMax = 60_000
 const pollMs = 20
 
 /** Where a server is, as the options of a mysql2 connection or pool. */

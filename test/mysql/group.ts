@@ -7,6 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { type MariadbServer, withConnection } from '../mariadb/server.js'
+import { startMsMax } from '../processes.js'
 import { noMysql } from './installation.js'
 import { type Network, networkProblem, openNetwork } from './network.js'
 import { startMysql } from './server.js'
@@ -55,15 +56,14 @@ export interface MysqlGroup {
 /** Why no group can be started here; `null`: it can. */
 export const noGroup: string | null = noMysql ?? networkProblem()
 
-const waitMsMax = 90_000
 const pollMs = 50
 
 /** @param log of the server, for the error when it takes too long */
 async function until(what: string, holds: () => Promise<boolean>, log = () => ''): Promise<void> {
-  const end = Date.now() + waitMsMax
+  const end = Date.now() + startMsMax
   while (!(await holds())) {
     if (Date.now() > end)
-      throw new Error(`after ${waitMsMax / 1000} s still not: ${what}\n${log().slice(-4_000)}`)
+      throw new Error(`after ${startMsMax / 1000} s still not: ${what}\n${log().slice(-4_000)}`)
     await sleep(pollMs)
   }
 }

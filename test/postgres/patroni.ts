@@ -21,7 +21,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processes, signalTo } from '../processes.js'
+import { processes, signalTo, startMsMax } from '../processes.js'
 import { type Account, environment, spawnAs, unprivileged } from './installation.js'
 import {
   type Addresses,
@@ -35,7 +35,6 @@ import {
 } from './patroni-config.js'
 
 const pollMs = 100
-const healthyMsMax = 180_000
 /** Of a node's answer: one that is stopped gives none. */
 const readMsMax = 3_000
 
@@ -157,15 +156,22 @@ export async function startPatroni(): Promise<PatroniCluster> {
     return Promise.any(nodeNames.map(ifLeader)).catch(() => null)
   }
 
+  /** `null`: no answer, or half of one, within the time limit. */
+  const read = (node: NodeName, path: string): Promise<unknown> =>
+    api(node, path)
+      .then(response => (response.ok ? response.json() : null))
+      .catch(() => null)
+
   async function members(): Promise<Member[]> {
     const node = await leader()
     if (node === null) return []
-    try {
-      const response = await api(node, '/cluster')
-      return response.ok ? ((await response.json()) as { members: Member[] }).members : []
-    } catch {
-      return [] // the time limit can end the body too
-    }
+    return ((await read(node, '/cluster')) as { members: Member[] } | null)?.members ?? []
+  }
+
+  /** As PostgreSQL itself says; `null`: it is no primary. The list of members can be older than a promotion. */
+  async function timelineOfPrimary(node: NodeName): Promise<number | null> {
+    const status = (await read(node, '/patroni')) as { role: string; timeline?: number } | null
+    return status === null || status.role === 'replica' ? null : (status.timeline ?? null)
   }
 
   async function synchronousStandby(): Promise<NodeName | null> {
@@ -173,14 +179,16 @@ export async function startPatroni(): Promise<PatroniCluster> {
   }
 
   async function healthy(standby: 'sync_standby' | 'replica' = 'sync_standby'): Promise<void> {
-    const until = Date.now() + healthyMsMax
+    const until = Date.now() + startMsMax
     let last: Member[] = []
     while (Date.now() < until) {
       last = await members()
-      const is = (role: string) => last.some(member => member.role === role)
-      const runs = last.every(({ state }) => ['running', 'streaming'].includes(state))
-      const timelines = new Set(last.map(({ timeline }) => timeline))
-      if (last.length === 3 && is('leader') && is(standby) && runs && timelines.size === 1) return
+      const leading = last.find(({ role }) => role === 'leader')
+      if (last.length === 3 && leading !== undefined && last.some(({ role }) => role === standby)) {
+        const runs = last.every(({ state }) => ['running', 'streaming'].includes(state))
+        const timeline = await timelineOfPrimary(leading.name)
+        if (runs && last.every(member => member.timeline === timeline)) return
+      }
       await sleep(pollMs)
     }
     const log = (name: string) => readFileSync(join(folder, `${name}.log`), 'utf8').slice(-2_000)

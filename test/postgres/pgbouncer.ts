@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { startMsMax } from '../processes.js'
 import { environment, unprivileged } from './installation.js'
 import { freePort } from './server.js'
 
@@ -25,8 +26,6 @@ export interface PgBouncer {
   start(): Promise<void>
   stop(): Promise<void>
 }
-
-const startMsMax = 30_000
 
 /** @param databaseUrl `postgres://user:password@host:port/database` */
 export async function startPgBouncer(

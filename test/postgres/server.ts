@@ -11,10 +11,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
+import { exitOf, isAlive, processes, signalTo, startMsMax, startWatchdog } from '../processes.js'
 import { environment, type Installation, installPostgres, spawnAs } from './installation.js'
 
-const startMsMax = 60_000
 const pollMs = 10
 
 /** A server to run statements on. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PatroniCluster } from '../../postgres/patroni.js'
 import type { NodeName } from '../../postgres/patroni-config.js'
+import { startMsMax } from '../../processes.js'
 import { limits, shuffled } from './failovers.js'
 import type { Random } from './random.js'
 import type { Subject } from './run.js'
@@ -12,11 +13,13 @@ const all = ['patroni', 'postgres'] as const
 
 /** The leader, as soon as a node other than the old one says that it is. */
 async function leaderAfter(cluster: PatroniCluster, old: NodeName | null): Promise<NodeName> {
-  for (;;) {
+  const end = Date.now() + startMsMax
+  while (Date.now() < end) {
     const leader = await cluster.leader()
     if (leader !== null && leader !== old) return leader
     await sleep(100)
   }
+  throw new Error(`after ${startMsMax / 1000} s still no leader but ${old}`)
 }
 
 const faults: Record<string, Fault> = {
@@ -74,6 +77,8 @@ export function patroniFailing(cluster: PatroniCluster): Subject {
         if (round.length === 0) round = count === 1 ? kinds.reverse() : shuffled(kinds, random)
         const name = round.pop() as string
         await answered(random.int(1, 2 * answersPerKill))
+        // With synchronous_mode_strict, only a synchronous standby can follow a leader.
+        await cluster.healthy()
         const leader = await leaderAfter(cluster, null)
         kills[name] = (kills[name] ?? 0) + 1
         log(`fault ${count} of ${killsMax}: ${name} (leader ${leader}), ${progress()}`)
