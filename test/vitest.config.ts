@@ -35,6 +35,7 @@ export default defineConfig({
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/postgres/global-setup.ts', 'test/mariadb/global-setup.ts'],
   },

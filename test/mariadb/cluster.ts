@@ -164,7 +164,10 @@ async function startNode(options: NodeOptions): Promise<GaleraNode> {
     cutOff: () => setIsolated(true),
     hasLeft: () =>
       until('out of the primary component', logs, () =>
-        withConnection(server.config, async connection => (await statusOf(connection)).wsrep_ready === 'OFF'),
+        withConnection(
+          server.config,
+          async connection => (await statusOf(connection)).wsrep_ready === 'OFF',
+        ).catch(() => false),
       ),
     async reconnect() {
       await setIsolated(false)

@@ -151,7 +151,7 @@ export async function withConnection<T>(
   config: mysql.ConnectionOptions,
   work: (connection: mysql.Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await mysql.createConnection({ connectTimeout: 5_000, ...config })
+  const connection = await mysql.createConnection({ connectTimeout: 30_000, ...config })
   // Without a listener, a broken connection would end the process. Its query is rejected in any case.
   connection.on('error', () => {})
   try {

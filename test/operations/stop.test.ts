@@ -97,7 +97,7 @@ describe.each([
       const [peer] = (await once(server, 'connection')) as [Socket]
       if (name === 'HTTPS') continue // a handshake that has not begun
       socket.write(text)
-      await vi.waitFor(() => expect(peer.bytesRead).toBe(text.length))
+      await expect.poll(() => peer.bytesRead).toBe(text.length)
     }
     kill()
     await closed
@@ -220,7 +220,7 @@ describe('given a stop', () => {
     const { exitCode } = process
     try {
       kill()
-      await vi.waitFor(() => expect(lines).toHaveLength(2))
+      await expect.poll(() => lines).toHaveLength(2)
       expect([lines[1], process.exitCode]).toEqual(['The stop failed: no pool', 1])
     } finally {
       process.exitCode = exitCode

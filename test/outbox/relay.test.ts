@@ -76,17 +76,25 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     const [placed, settled] = await twoEvents()
     const errors: unknown[] = []
     const consumer = new HeldConsumer()
-    const relay = await running({
-      deliver: consumer.deliver,
-      onError: (error, event) => errors.push([(error as Error).message, event?.transactionId]),
-    })
-    const pauses: number[] = []
+    const pauses: (number | null)[] = []
+    const relay = await running(
+      {
+        deliver: consumer.deliver,
+        onError: (error, event) => errors.push([(error as Error).message, event?.transactionId]),
+      },
+      {
+        ...wallet.outbox,
+        postpone(failed) {
+          pauses.push(...failed.map(({ pauseMs }) => pauseMs))
+          return wallet.outbox.postpone(failed)
+        },
+      },
+    )
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const call = await consumer.call(attempt)
       expect(call.delivery.attempt).toBe(attempt)
       call.end(new Error(`answered 500, \0 ${attempt}`))
       await until(async () => (await rowOf(placed)).problem === `answered 500,  ${attempt}`)
-      pauses.push(Number((await rowOf(placed)).pause))
       await wallet.passTime()
     }
     ;(await consumer.call(4)).end()
@@ -95,8 +103,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     await relay.stop()
     expect(consumer.ids).toEqual([placed, placed, placed, placed, settled])
     expect(errors).toEqual([1, 2, 3].map(attempt => [`answered 500, \0 ${attempt}`, placed]))
-    // In seconds, and a little less since the statement.
-    expect(pauses.map(Math.ceil)).toEqual([1, 2, 4])
+    expect(pauses).toEqual([1_000, 2_000, 4_000])
   })
 
   /** The row of the first event of a bet that is not delivered. */
@@ -174,7 +181,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       async () => (await rowOf(placed)).problem === 'No answer within 20 ms' && delivered.length === 2,
     )
     await relay.stop()
-    expect(hanging.map(({ aborted }) => aborted)).toEqual([true])
+    // On a busy machine it has been delivered again.
+    expect(hanging[0]?.aborted).toBe(true)
     expect(delivered).toEqual([otherPlaced, otherSettled])
   })
 

@@ -139,7 +139,7 @@ defaults
   timeout connect 1s
   timeout client 1h
   timeout server 1h
-  timeout check 1s
+  timeout check 3s
 listen primary
   bind ${proxy}:${ports.proxy}
   option httpchk OPTIONS /primary

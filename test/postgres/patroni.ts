@@ -45,6 +45,8 @@ export interface PatroniCluster {
   readonly versions: string
   /** The node whose Patroni says that it is the leader; `null`: none. */
   leader(): Promise<NodeName | null>
+  /** The leader, as soon as a node other than the old one says that it is; `null`: any. */
+  leaderAfter(old: NodeName | null): Promise<NodeName>
   synchronousStandby(): Promise<NodeName | null>
   /** Sends a signal to Patroni, to PostgreSQL with all of its processes, or to both. */
   signal(node: NodeName, what: readonly ('patroni' | 'postgres')[], signal: NodeJS.Signals): void
@@ -162,6 +164,15 @@ export async function startPatroni(): Promise<PatroniCluster> {
       .then(response => (response.ok ? response.json() : null))
       .catch(() => null)
 
+  /** @throws Error if that takes too long */
+  async function leaderAfter(old: NodeName | null): Promise<NodeName> {
+    for (const end = Date.now() + startMsMax; Date.now() < end; await sleep(pollMs)) {
+      const node = await leader()
+      if (node !== null && node !== old) return node
+    }
+    throw new Error(`after ${startMsMax / 1000} s still no leader but ${old}`)
+  }
+
   async function members(): Promise<Member[]> {
     const node = await leader()
     if (node === null) return []
@@ -216,7 +227,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   return {
     url: `postgres://postgres:${password}@${addresses.proxy}:${ports.proxy}/postgres`,
     versions: programs.versions,
-    ...{ leader, synchronousStandby, startNode, startEtcd, healthy, stop },
+    ...{ leader, leaderAfter, synchronousStandby, startNode, startEtcd, healthy, stop },
 
     signal(node, what, signal) {
       const pids: number[] = []
@@ -235,15 +246,14 @@ export async function startPatroni(): Promise<PatroniCluster> {
     },
 
     async configure(settings) {
-      const node = await leader()
-      if (node === null) throw new Error('no leader')
+      const node = await leaderAfter(null)
       const response = await api(node, '/config', { method: 'PATCH', body: JSON.stringify(settings) })
       if (!response.ok) throw new Error(`config: ${response.status} ${await response.text()}`)
     },
 
     async switchOver() {
-      const [from, candidate] = [await leader(), await synchronousStandby()]
-      if (from === null || candidate === null) throw new Error('no leader, or no synchronous standby')
+      const [from, candidate] = [await leaderAfter(null), await synchronousStandby()]
+      if (candidate === null) throw new Error('there is no synchronous standby')
       const body = JSON.stringify({ leader: from, candidate })
       const response = await api(from, '/switchover', { method: 'POST', body })
       if (!response.ok) throw new Error(`switchover: ${response.status} ${await response.text()}`)

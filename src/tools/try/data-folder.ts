@@ -112,7 +112,7 @@ const opened = <D extends EmbeddedDatabase>(database: D, server: Server, lock: s
 })
 
 /** For another process that opens or closes the folder just now. */
-const waitMsMax = 10_000
+const waitMsMax = 30_000
 
 interface Reading {
   query: Query

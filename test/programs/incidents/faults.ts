@@ -55,12 +55,14 @@ export const faultIncidents: readonly Incident[] = [
     },
     solution: 'End its session',
     notOn: { PGlite: 'it has one connection: no other program can lock a row' },
-    async solve({ platform, database }, output) {
+    async solve({ platformOn, database }, output) {
       const [, session = ''] = /(?:^|\n)(?:pid|thread): (\d+)/.exec(output) ?? []
       await database.run(
         database.name === 'MariaDB' ? `KILL ${session}` : `SELECT pg_terminate_backend(${session})`,
       )
-      await platform.placebet({ transactionId: 't-432', betId: 'b-432' })
+      // The session may still be rolling back.
+      const patient = await platformOn(database.storeWith({ lockTimeoutMs: 60_000 }))
+      await patient.placebet({ transactionId: 't-432', betId: 'b-432' })
     },
   },
   {

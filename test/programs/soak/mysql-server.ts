@@ -1,5 +1,6 @@
 /** A wallet process of the soak: bet-wallet over the nodes of a cluster, as an operator would run it. */
 import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMysqlStore, type MysqlPool } from 'bet-wallet/mysql'
@@ -54,10 +55,22 @@ const store = createMysqlStore(nodes.map(poolOf), {
   timeoutMs: limits.timeoutMs,
   allowNotDurable: fault !== null,
 })
-await store.ready()
+await readyWithin(60_000)
 const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,
 })
 await listen(createServer(wallet), given)
+
+/** Four clusters may start beside this one. */
+async function readyWithin(ms: number): Promise<void> {
+  for (const end = Date.now() + ms; ; ) {
+    try {
+      return await store.ready()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'UNAVAILABLE' || Date.now() > end) throw error
+      await sleep(100)
+    }
+  }
+}

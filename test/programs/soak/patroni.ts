@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PatroniCluster } from '../../postgres/patroni.js'
 import type { NodeName } from '../../postgres/patroni-config.js'
-import { startMsMax } from '../../processes.js'
 import { limits, shuffled } from './failovers.js'
 import type { Random } from './random.js'
 import type { Subject } from './run.js'
@@ -11,26 +10,15 @@ type Fault = (cluster: PatroniCluster, leader: NodeName, random: Random) => Prom
 
 const all = ['patroni', 'postgres'] as const
 
-/** The leader, as soon as a node other than the old one says that it is. */
-async function leaderAfter(cluster: PatroniCluster, old: NodeName | null): Promise<NodeName> {
-  const end = Date.now() + startMsMax
-  while (Date.now() < end) {
-    const leader = await cluster.leader()
-    if (leader !== null && leader !== old) return leader
-    await sleep(100)
-  }
-  throw new Error(`after ${startMsMax / 1000} s still no leader but ${old}`)
-}
-
 const faults: Record<string, Fault> = {
   async 'leader killed'(cluster, leader, random) {
     cluster.signal(leader, all, 'SIGKILL')
-    if (random.percent(70)) await leaderAfter(cluster, leader)
+    if (random.percent(70)) await cluster.leaderAfter(leader)
     cluster.startNode(leader)
   },
   async 'leader frozen, and back'(cluster, leader, random) {
     cluster.signal(leader, all, 'SIGSTOP')
-    await leaderAfter(cluster, leader)
+    await cluster.leaderAfter(leader)
     await sleep(random.int(0, 5_000))
     cluster.signal(leader, all, 'SIGCONT')
   },
@@ -47,7 +35,7 @@ const faults: Record<string, Fault> = {
   },
   async switchover(cluster, leader) {
     await cluster.switchOver()
-    await leaderAfter(cluster, leader)
+    await cluster.leaderAfter(leader)
   },
   async 'synchronous standby killed'(cluster, _, random) {
     const standby = await cluster.synchronousStandby()
@@ -59,7 +47,7 @@ const faults: Record<string, Fault> = {
   async 'Patroni of the leader killed'(cluster, leader) {
     cluster.signal(leader, ['patroni'], 'SIGKILL')
     // PostgreSQL runs on: a split brain until its Patroni is back.
-    await leaderAfter(cluster, leader)
+    await cluster.leaderAfter(leader)
     await sleep(2_000)
     cluster.startNode(leader)
   },
@@ -79,7 +67,7 @@ export function patroniFailing(cluster: PatroniCluster): Subject {
         await answered(random.int(1, 2 * answersPerKill))
         // With synchronous_mode_strict, only a synchronous standby can follow a leader.
         await cluster.healthy()
-        const leader = await leaderAfter(cluster, null)
+        const leader = await cluster.leaderAfter(null)
         kills[name] = (kills[name] ?? 0) + 1
         log(`fault ${count} of ${killsMax}: ${name} (leader ${leader}), ${progress()}`)
         await (faults[name] as Fault)(cluster, leader, random)

@@ -133,11 +133,10 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     findings.report(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
   }
   const { limits = null } = subject
+  // The books are read without a second try. What waits for a server that is gone is tried again.
+  const patience = { connectionTimeoutMillis: 15_000, query_timeout: 15_000 }
   const database = await createDatabase(subject, {
-    pool: {
-      ...{ max: 8, application_name: 'pam' },
-      ...(limits && { connectionTimeoutMillis: limits.connectMs, query_timeout: limits.timeoutMs }),
-    },
+    pool: { max: 8, application_name: 'pam', ...(limits && patience) },
   })
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
@@ -168,7 +167,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
         {
           registering: limits !== null && oldStates === undefined,
           // A call that waits for a lost one waits in vain.
-          ...(oldStates && { retryMsMax: 10_000 }),
+          ...(oldStates && { retryMsMax: 30_000 }),
           ...(options.patienceMs && { retryMsMax: options.patienceMs }),
         },
       )

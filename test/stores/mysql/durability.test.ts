@@ -180,6 +180,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     await expect(store.loadConfirmed(keysOf(first))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     // A load decides nothing.
     expect((await store.load(keysOf(alone))).transaction).toBeNull()
+    await admin.query(`SET GLOBAL rpl_semi_sync_${role}_timeout = 60000`)
     resume()
     await servers.caughtUp()
     await expect

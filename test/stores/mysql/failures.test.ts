@@ -306,7 +306,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   })
 
   test('no answer within timeoutMs: unknown, and the connection is closed', async () => {
-    const wallet = await open({ options: { connectionsMax: 1, timeoutMs: 2_000 } })
+    const wallet = await open({ options: { connectionsMax: 1, timeoutMs: 10_000 } })
     const hold = await wallet.otherSession()
     const lock = `${wallet.schema} hold`
     await hold.query('DO GET_LOCK(?, 0)', [lock])

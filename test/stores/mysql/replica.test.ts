@@ -64,7 +64,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
   })
 
   test('a confirmed load waits for the replica, as a commit does; a plain load does not', async () => {
-    const store = storeOn(['primary'], { timeoutMs: 3_000 })
+    const store = storeOn(['primary'], { timeoutMs: 10_000 })
     await store.ready()
     await store.loadConfirmed(keysOf(placeBet()))
     servers.replica.pause()

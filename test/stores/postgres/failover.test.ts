@@ -48,7 +48,7 @@ afterEach(async () => {
 afterAll(() => cluster?.stop())
 
 /** No commit that waits for a standby is answered sooner. How long it takes does not change the outcome. */
-const timeoutMs = 1_000
+const timeoutMs = 5_000
 
 function poolAt(connectionString: string, config: pg.PoolConfig = {}): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 8, application_name: 'bet-wallet', ...config })

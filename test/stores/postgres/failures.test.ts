@@ -559,7 +559,7 @@ describe('25006, a standby', () => {
 
 describe('57014, a statement that is cancelled', () => {
   it("by the pool's own statement_timeout: unavailable, and nothing is recorded", async () => {
-    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 1_000 } })
+    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 5_000 } })
     await made.stopCommitsOf('alice')
     expect(await made.store.commit(placing())).toEqual({ status: 'unavailable' })
     expect(await made.recorded()).toEqual([])
@@ -567,7 +567,7 @@ describe('57014, a statement that is cancelled', () => {
   })
 
   it('of a procedure that commits by itself: unknown, since it may come after its COMMIT', async () => {
-    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 1_000 } })
+    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 5_000 } })
     // A driver that does not say whether a transaction block is open.
     const client = { query: (text: string, values?: unknown[]) => made.pool.query(text, values) }
     const store = createPostgresStore(client, { ...longTimeouts, schema: made.schema })

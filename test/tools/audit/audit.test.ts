@@ -55,6 +55,7 @@ function optionsFor(wallet: Awaited<ReturnType<typeof plain>>): AuditOptions {
     otherPlayerId: 'player-2',
     currency: 'EUR',
     settle: { url: '/settlement' },
+    timeoutMs: 60_000,
     pauseMs: 1,
     restart: () => {},
   }
@@ -86,6 +87,7 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
       otherPlayerId: 'kenji',
       currency: 'EUR',
       settle: { url: '/settlement' },
+      timeoutMs: 60_000,
       pauseMs: 1,
       restart: () => {},
     })

@@ -121,7 +121,7 @@ describe('bet-wallet audit', () => {
     const files = ['--json', 'report.json', '--junit', 'report.xml', '--html', 'report.html']
     const settle = [
       ...['--settle-url', '/settlement', '--other-player', 'player-2'],
-      ...['--pause', '1ms', '--restart-command', 'true'],
+      ...['--pause', '1ms', '--restart-command', 'true', '--timeout', '60s'],
     ]
     const { code, out, error } = await run([...usual(url), ...settle, ...files], password)
     expect(code).toBe(0)
@@ -157,7 +157,7 @@ describe('bet-wallet audit', () => {
     const url = await secured((await plain()).url)
     const settle = [
       ...['--settle-url', '/settlement', '--other-player', 'player-2'],
-      ...['--pause', '1ms', '--restart-command', 'true'],
+      ...['--pause', '1ms', '--restart-command', 'true', '--timeout', '60s'],
     ]
     const { code, out, error } = await run([...usual(url), ...settle], { ...password, ...authority })
     expect(code).toBe(0)
@@ -196,7 +196,7 @@ describe('bet-wallet audit', () => {
       ...['audit', url, '--player', 'player-1', '--currency', 'EUR', '--seed', '9', '--concurrency', '4'],
       ...['--header', `Authorization: Basic ${btoa('platform:correct horse')}`, '--rounds', '1'],
       ...['--status', 'INVALID_BET=409', '--status', 'INVALID_BET=400', '--code', 'INVALID_BET=*'],
-      ...['--timeout', '5s', '--time-budget', '10m', '--minor-units', '2'],
+      ...['--timeout', '60s', '--time-budget', '10m', '--minor-units', '2'],
       ...['--only', 'AU-203,AU-302,AU-502,AU-701', '--json', 'header.json'],
     ]
     const { code, out } = await run(words)

@@ -18,7 +18,7 @@ async function auditOf(fault: FaultName, currency = 'EUR', only?: string[]) {
     return await auditWallet({
       ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency },
       ...{ playerId: 'player-1', otherPlayerId: 'player-2', settle: { url: '/settlement' } },
-      ...{ timeoutMs: 5_000, raceRounds: 2, ...(only === undefined ? {} : { only }) },
+      ...{ timeoutMs: 60_000, raceRounds: 2, ...(only === undefined ? {} : { only }) },
     })
   } finally {
     await wallet.close()

@@ -304,15 +304,15 @@ describe.skipIf(noServerOfOurOwn !== null)(
       })
 
       test('the connection breaks while the tables are looked up: unknown', async () => {
-        await admin.query('ALTER ROLE wallet SET statement_timeout = 300')
+        await admin.query('ALTER ROLE wallet SET lock_timeout = 300')
         const blocker = new pg.Client({ connectionString: server.url })
         await blocker.connect()
         await blocker.query('BEGIN; LOCK TABLE bet_wallet.options')
         const { code, out } = await run()
-        expect(lineOf(out, 'schema')).toMatch(/UNKNOWN .*could not be checked: .*statement timeout/)
+        expect(lineOf(out, 'schema')).toMatch(/UNKNOWN .*could not be checked: .*lock timeout/)
         expect(code).toBe(2)
         await blocker.end()
-        await admin.query('ALTER ROLE wallet RESET statement_timeout')
+        await admin.query('ALTER ROLE wallet RESET lock_timeout')
       })
 
       test('several servers, one of them down: 2, and never the password', async () => {

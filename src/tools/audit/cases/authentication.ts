@@ -241,7 +241,6 @@ export const authentication: readonly AuditCase[] = [
         bodyCommand: 'sleep 2',
         credentials: 'none',
         delivery: { as: 'headers' },
-        timeoutMs: Math.min(2_000, settings.timeoutMs),
       })
       expect.finalRefusal(answer)
     },
