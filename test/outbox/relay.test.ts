@@ -115,6 +115,15 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     return row ?? {}
   }
 
+  it('given a delivery that has failed, then the event is due after its pause', async () => {
+    const [placed] = await twoEvents()
+    const { claimed } = await wallet.outbox.claim(1, 60_000)
+    await wallet.outbox.postpone(claimed.map(each => ({ ...each, pauseMs: 900_000, problem: 'no' })))
+    const seconds = Number((await rowOf(placed)).pause)
+    expect(seconds).toBeLessThanOrEqual(900)
+    expect(seconds).toBeGreaterThan(600)
+  })
+
   it('given an event that fails too often, then it is a dead letter, blocks its bet alone, and can be retried', async () => {
     const [placed, settled] = await twoEvents()
     const [otherPlaced, otherSettled] = await twoEvents()
