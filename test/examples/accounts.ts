@@ -37,7 +37,7 @@ export const engines: readonly {
 ]
 
 /** A busy machine takes seconds for a commit that another one waits for. */
-const patient = { lockTimeoutMs: 60_000, timeoutMs: 60_000 }
+const longTimeouts = { lockTimeoutMs: 60_000, timeoutMs: 60_000 }
 
 const schemaOf = (folder: string, file: string) =>
   readFileSync(new URL(`../../examples/${folder}/${file}`, import.meta.url), 'utf8')
@@ -73,7 +73,7 @@ async function startPostgres(folder: string, tables: readonly string[]): Promise
       const own = new pg.Pool({ connectionString: url })
       const store = createPostgresStore(own, {
         players,
-        ...patient,
+        ...longTimeouts,
         withinTransaction: (each, pending) => rule(numbered(each), pending),
       })
       return { store, end: () => own.end() }
@@ -125,7 +125,7 @@ async function startMysql(folder: string, tables: readonly string[]): Promise<Ac
     },
     connect(rule) {
       const own = mysql.createPool(config)
-      const store = createMysqlStore(own, { ...options, ...patient, withinTransaction: rule })
+      const store = createMysqlStore(own, { ...options, ...longTimeouts, withinTransaction: rule })
       return { store, end: () => own.end() }
     },
     drop,

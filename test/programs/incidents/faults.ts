@@ -61,8 +61,8 @@ export const faultIncidents: readonly Incident[] = [
         database.name === 'MariaDB' ? `KILL ${session}` : `SELECT pg_terminate_backend(${session})`,
       )
       // The session may still be rolling back.
-      const patient = await platformOn(database.storeWith({ lockTimeoutMs: 60_000 }))
-      await patient.placebet({ transactionId: 't-432', betId: 'b-432' })
+      const waiting = await platformOn(database.storeWith({ lockTimeoutMs: 60_000 }))
+      await waiting.placebet({ transactionId: 't-432', betId: 'b-432' })
     },
   },
   {

@@ -133,10 +133,10 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     findings.report(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
   }
   const { limits = null } = subject
-  // The books are read without a second try. What waits for a server that is gone is tried again.
-  const patience = { connectionTimeoutMillis: 15_000, query_timeout: 15_000 }
+  // Long enough for the books on a busy machine: they are read once. Calls on a server that is gone are repeated.
+  const timeouts = { connectionTimeoutMillis: 15_000, query_timeout: 15_000 }
   const database = await createDatabase(subject, {
-    pool: { max: 8, application_name: 'pam', ...(limits && patience) },
+    pool: { max: 8, application_name: 'pam', ...(limits && timeouts) },
   })
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
