@@ -4,6 +4,7 @@
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { WalletError } from './errors.js'
+import { notify } from './hooks.js'
 import type { OutcomeReason, WalletOutcome } from './outcomes.js'
 import type { CommitResult, Operation, WalletKeys } from './store.js'
 
@@ -159,7 +160,7 @@ export const channels: {
 /**
  * Calls the listener with each complete message of a channel: after each request, commit, HTTP call, …
  *
- * @param listener must not throw: its error would be an uncaught exception of the process
+ * @param listener its errors are ignored; the first one is reported as a warning
  * @returns ends the subscription
  */
 export function subscribe<Name extends keyof WalletChannels>(
@@ -168,7 +169,8 @@ export function subscribe<Name extends keyof WalletChannels>(
 ): () => void {
   // `decide` is synchronous: its last event is `end`.
   const last = tracingChannel(name)[name === 'bet-wallet:decide' ? 'end' : 'asyncEnd']
-  const receive = (message: unknown) => listener(message as WalletChannels[Name])
+  const receive = (message: unknown) =>
+    notify(`A listener of ${name}`, () => listener(message as WalletChannels[Name]))
   last.subscribe(receive)
   return () => void last.unsubscribe(receive)
 }

@@ -1,4 +1,5 @@
 /** Faults, which a handler throws, and refusals, which `authorizeBet` and `authorizeRequest` throw. */
+import { fieldOf } from './foreign-values.js'
 import type { ErrorCode } from './outcomes.js'
 import type { Operation } from './store.js'
 
@@ -75,14 +76,13 @@ export class WalletError extends Error {
  * loaded twice, as ESM and as CommonJS, and errors of other libraries have a `retryable` too.
  */
 export function isRetryable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false
-  const { name, code } = error as { name?: unknown; code?: unknown }
-  return name === 'WalletError' && retryableCodes.some(retryable => retryable === code)
+  const code = fieldOf(error, 'code')
+  return fieldOf(error, 'name') === 'WalletError' && retryableCodes.some(retryable => retryable === code)
 }
 
 /** Whether a store rejects a credit that it cannot hold exactly, before it has written anything. */
 export const isNotRepresentable = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === 'AMOUNT_NOT_REPRESENTABLE'
+  fieldOf(error, 'code') === 'AMOUNT_NOT_REPRESENTABLE'
 
 /** Codes of faults and of HTTP. A refusal is definite, so it must not look like one of them (D9). */
 const reservedCodes: readonly string[] = [
@@ -147,10 +147,7 @@ export class WalletRefusal extends Error {
 /** By code and not by class: the package may be loaded twice, as ESM and as CommonJS. */
 export function isWalletRefusal(error: unknown): error is WalletRefusal {
   return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === 'WALLET_REFUSAL' &&
-    refusalProblem(Reflect.get(error, 'errorCode'), Reflect.get(error, 'description')) === null
+    fieldOf(error, 'code') === 'WALLET_REFUSAL' &&
+    refusalProblem(fieldOf(error, 'errorCode'), fieldOf(error, 'description')) === null
   )
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isoMinorUnits } from './currencies.js'
 import { WalletError } from './errors.js'
+import { callHook } from './hooks.js'
 import { type Decimal, decimalsOf, isNegative, parseDecimal, wholeDigitsOf } from './money.js'
 import type { SettlementType } from './store.js'
 
@@ -281,14 +282,6 @@ function dateParser(options: RequestOptions): (value: unknown) => string | null 
       'HOOK_FAILED',
       'parseTransactionDate must return an ISO 8601 date and time, or null',
     )
-  }
-}
-
-function callHook<T>(name: string, call: () => T): T {
-  try {
-    return call()
-  } catch (cause) {
-    throw new WalletError('HOOK_FAILED', `${name} threw`, { cause })
   }
 }
 

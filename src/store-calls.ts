@@ -1,6 +1,7 @@
 /** The calls of the store: traced if a channel has a subscriber, and checked. */
 import { type CommitMessage, channels, isTraced, type LoadMessage, trace } from './diagnostics.js'
 import { WalletError } from './errors.js'
+import { fieldOf } from './foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
 import { checkResult, checkSnapshot } from './store-checks.js'
 
@@ -20,8 +21,7 @@ export async function load(
       ? tracedLoad(store, keys, confirmed)
       : callLoad(store, keys, confirmed))
   } catch (cause) {
-    const unavailable =
-      typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
+    const unavailable = fieldOf(cause, 'code') === 'UNAVAILABLE'
     throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; no changes were made', {
       cause,
     })

@@ -14,7 +14,7 @@ let notify: (hook: string, call: () => unknown) => void
 beforeEach(async () => {
   vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   vi.resetModules() // as in a new process: nothing is reported yet
-  notify = (await import('../src/notify.js')).notify
+  notify = (await import('../src/hooks.js')).notify
 })
 afterEach(() => vi.restoreAllMocks())
 

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest'
 
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
-  ['money', 'store'],
-  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'notify', 'option-checks', 'timeout'],
+  ['money', 'store', 'foreign-values', 'visible-text'],
+  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'hooks', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store', 'store-calls'],
@@ -23,26 +23,47 @@ const layersUpTo = (module: string) =>
 /** Per module, the modules that it may import, beside itself. A new module is added here, in its layer. */
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
-  batches: ['errors', 'diagnostics', 'option-checks'],
+  batches: ['errors', 'diagnostics', 'option-checks', 'foreign-values', 'hooks'],
   lookups: ['money', 'store', 'currencies', 'outcomes', 'option-checks'],
-  stores: ['money', 'store', 'diagnostics', 'notify', 'option-checks', 'timeout', 'batches', 'lookups'],
-  operations: ['store', 'errors', 'diagnostics', 'option-checks', 'timeout', 'batches'],
+  stores: [
+    'money',
+    'store',
+    'diagnostics',
+    'hooks',
+    'option-checks',
+    'timeout',
+    'foreign-values',
+    'batches',
+    'lookups',
+  ],
+  operations: [
+    'store',
+    'errors',
+    'diagnostics',
+    'hooks',
+    'foreign-values',
+    'visible-text',
+    'option-checks',
+    'timeout',
+    'batches',
+  ],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's
   // folder knows nothing of a wallet.
-  'tools/html': [],
+  'tools/html': ['visible-text'],
   'tools/platform': ['option-checks', 'timeout'],
   'tools/simulator': ['tools/html', 'tools/platform'],
   'tools/drill': ['tools/html', 'tools/platform', 'tools/simulator'],
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
-  'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
+  'tools/reconcile': ['option-checks', 'visible-text', 'tools/html', 'tools/platform'],
   'tools/check': ['stores'],
   'tools/dispute': ['money', 'lookups', 'tools/html'],
   'tools/send': ['tools/platform', 'tools/simulator', 'tools/try'],
   'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
   'tools/init': ['stores'],
   'tools/command': [
+    'visible-text',
     'index',
     'http',
     'lookups',

@@ -1,5 +1,6 @@
 /** The default of `onAuthenticationFailed`. */
-import { createCountedLog, plain, withoutValues } from './counted-log.js'
+import { logged, pathOf } from '../visible-text.js'
+import { createCountedLog, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
 
 /**
@@ -13,7 +14,10 @@ export function createAuthenticationLog(
 ): (reason: string, request: HttpRequest) => void {
   const log = createCountedLog(write)
   return (reason, { method, path, address }) => {
-    const from = address === undefined ? '' : ` from ${plain(address)}`
-    log(withoutValues(plain(reason)), () => `${plain(method)} ${plain(path)}${from}: 401: ${plain(reason)}`)
+    const from = address === undefined ? '' : ` from ${logged(address)}`
+    log(
+      withoutValues(logged(reason)),
+      () => `${logged(method)} ${logged(pathOf(path))}${from}: 401: ${logged(reason)}`,
+    )
   }
 }

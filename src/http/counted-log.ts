@@ -4,7 +4,6 @@
 const countMs = 10_000
 /** Kinds that are told apart at a time. All others count as one. */
 const kindsMax = 20
-const textLengthMax = 300
 
 /**
  * Logs the first event of a kind, then for ten seconds at a time how many more there were.
@@ -57,10 +56,4 @@ export function createCountedLog(
 /** A text without its values: repetitions are of one kind. */
 export function withoutValues(text: string): string {
   return text.replace(/"[^"]*"|[0-9]+/g, '')
-}
-
-/** On one line, of limited length. */
-export function plain(value: unknown): string {
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-  return text.slice(0, textLengthMax).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }

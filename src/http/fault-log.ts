@@ -1,6 +1,8 @@
 /** The default of `onError`: one line for a fault, and a number for its repetitions. */
 import { WalletError } from '../errors.js'
-import { createCountedLog, plain, withoutValues } from './counted-log.js'
+import { fieldOf, itemsOf } from '../foreign-values.js'
+import { logged, pathOf } from '../visible-text.js'
+import { createCountedLog, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
 
 const causesMax = 4
@@ -22,7 +24,7 @@ export function createFaultLog(
 ): (error: unknown, request: HttpRequest) => void {
   const log = createCountedLog(write)
   return (error, request) => {
-    const fault = { error, call: `${plain(request?.method)} ${plain(request?.path)}` }
+    const fault = { error, call: `${logged(request?.method)} ${logged(pathOf(request?.path ?? ''))}` }
     log(kindOf(error), () => lineOf(fault))
   }
 }
@@ -39,23 +41,22 @@ function subjectOf(error: unknown, call: string): string {
   if (transactionId === null) return `${operation}: `
   const ids = { transactionId, betId, playerId }
   return `${operation} ${Object.entries(ids)
-    .map(([name, id]) => `${name}=${JSON.stringify(plain(id))}`)
+    .map(([name, id]) => `${name}=${JSON.stringify(logged(id))}`)
     .join(' ')}: `
 }
 
 /** Repetitions have the same code, the same text apart from values, and the same last cause. */
 function kindOf(error: unknown): string {
   const causes = causesOf(error)
-  const { message, code } = fieldsOf(causes[0])
-  const last = fieldsOf(causes.at(-1))
-  return `${plain(code)} ${withoutValues(plain(message))} ${plain(last.code ?? last.name)} ${locationOf(causes.at(-1))}`
+  const [first, last] = [causes[0], causes.at(-1)]
+  const message = withoutValues(logged(fieldOf(first, 'message')))
+  return `${logged(fieldOf(first, 'code'))} ${message} ${labelOf(last)} ${locationOf(last)}`
 }
 
 function causesOf(error: unknown): unknown[] {
   const causes = [error]
   for (const cause of causes) {
-    const { cause: deeper, errors } = fieldsOf(cause)
-    const next = Array.isArray(errors) ? errors : [deeper]
+    const next = [...itemsOf(fieldOf(cause, 'errors')), fieldOf(cause, 'cause')]
     causes.push(...next.filter(item => item !== undefined && item !== null && !causes.includes(item)))
     if (causes.length >= causesMax) return causes.slice(0, causesMax)
   }
@@ -63,32 +64,16 @@ function causesOf(error: unknown): unknown[] {
 }
 
 function textOf(error: unknown): string {
-  const { name, code, message } = fieldsOf(error)
-  const label = plain(code ?? name)
-  const text = plain(message ?? (typeof error === 'object' ? '' : error))
-  return [label, text].filter(part => part !== '').join(': ') || 'an error without text'
+  const text = logged(fieldOf(error, 'message') ?? (typeof error === 'object' ? '' : error))
+  return [labelOf(error), text].filter(part => part !== '').join(': ') || 'an error without text'
 }
+
+const labelOf = (error: unknown) => logged(fieldOf(error, 'code') ?? fieldOf(error, 'name'))
 
 /** Where an error was thrown that has no code: a bug, in a hook say. */
 function locationOf(error: unknown): string {
-  const { code, stack } = fieldsOf(error)
-  if (code !== undefined || typeof stack !== 'string') return ''
+  const stack = fieldOf(error, 'stack')
+  if (fieldOf(error, 'code') !== undefined || typeof stack !== 'string') return ''
   const line = stack.split('\n').find(text => /^\s+at .*(?:\/|\\)/.test(text) && !text.includes('node:'))
-  return line === undefined ? '' : ` (${plain(line.trim())})`
-}
-
-type Fields = Partial<Record<'name' | 'code' | 'message' | 'stack' | 'cause' | 'errors', unknown>>
-
-/** Anything may be thrown; a property may throw when it is read. */
-function fieldsOf(error: unknown): Fields {
-  if (typeof error !== 'object' || error === null) return {}
-  const fields: Fields = {}
-  for (const name of ['name', 'code', 'message', 'stack', 'cause', 'errors'] as const) {
-    try {
-      fields[name] = Reflect.get(error, name)
-    } catch {
-      // The line goes without it.
-    }
-  }
-  return fields
+  return line === undefined ? '' : ` (${logged(line.trim())})`
 }

@@ -2,10 +2,11 @@
 import { isoMinorUnits } from '../currencies.js'
 import { channels, type HttpMessage, type HttpRejection, isTraced, trace } from '../diagnostics.js'
 import { isNotRepresentable, isRetryable } from '../errors.js'
+import { notify } from '../hooks.js'
 import { format, isDecimal } from '../money.js'
-import { notify } from '../notify.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
+import { pathOf } from '../visible-text.js'
 import { refusalOf } from './authentication.js'
 import { BodyError } from './body.js'
 import { callBody } from './call-body.js'
@@ -65,11 +66,6 @@ function messageOf(request: Partial<HttpRequest> | undefined): HttpMessage {
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-function pathOf(path: string): string {
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
-}
 
 async function answer(call: Call): Promise<HttpResponse> {
   const { message } = call

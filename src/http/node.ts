@@ -1,6 +1,7 @@
 /** `createNodeListener`: the wallet for servers with Node's own requests and responses. */
-import { notify } from '../notify.js'
+import { notify } from '../hooks.js'
 import type { WalletStore } from '../store.js'
+import { pathOf } from '../visible-text.js'
 import { type HttpBody, LostBodyError } from './body.js'
 import { handlerOf } from './handler.js'
 import type { HttpRequest, HttpResponse } from './message.js'
@@ -76,7 +77,7 @@ function pathsOf(
   originalUrl: string,
   routes: ReadonlyMap<string, unknown>,
 ): Pick<HttpRequest, 'path' | 'originalPath'> {
-  const isRoute = (path: string) => routes.has(path.split('?', 1)[0] ?? '')
+  const isRoute = (path: string) => routes.has(pathOf(path))
   return { path: !isRoute(url) && isRoute(originalUrl) ? originalUrl : url, originalPath: originalUrl }
 }
 

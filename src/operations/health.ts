@@ -1,7 +1,10 @@
 /** Whether the process lives, and whether the platform's calls should be sent to it. */
 import { WalletError } from '../errors.js'
+import { fieldOf, textOf } from '../foreign-values.js'
+import { notify } from '../hooks.js'
 import { optionChecks } from '../option-checks.js'
 import { withTimeout } from '../timeout.js'
+import { pathOf } from '../visible-text.js'
 
 export interface HealthOptions {
   /**
@@ -73,7 +76,7 @@ export function createHealth(options: HealthOptions): Health {
     const late = () => answer(503, `the check took more than ${timeoutMs / 1_000} s`)
     const check = async () => answer(200, `ready${detailOf(await options.check())}`)
     checking ??= withTimeout(check(), timeoutMs, late)
-      .catch((error: unknown) => answer(503, (error as Error | null)?.message || 'not ready'))
+      .catch((error: unknown) => answer(503, textOf(error)))
       .finally(() => {
         checking = null
       })
@@ -93,10 +96,12 @@ export function createHealth(options: HealthOptions): Health {
       isDraining = true
     },
     async listener({ url = '' }, response) {
-      const { status, headers, body } = await answerOf(url.split('?', 1)[0] ?? '', health, metrics)
-      // Otherwise an idle connection of a monitoring tool would keep the process alive at its end.
-      response.writeHead(status, { ...headers, connection: 'close' })
-      response.end(body)
+      const { status, headers, body } = await answerOf(pathOf(url), health, metrics)
+      notify('The response to a probe', () => {
+        // Otherwise an idle connection of a monitoring tool would keep the process alive at its end.
+        response.writeHead(status, { ...headers, connection: 'close' })
+        response.end(body)
+      })
     },
   }
   return health
@@ -104,7 +109,7 @@ export function createHealth(options: HealthOptions): Health {
 
 /** Of what `store.ping()` resolves to. */
 function detailOf(checked: unknown): string {
-  const { level, reason } = Object(checked) as Partial<Record<'level' | 'reason', unknown>>
+  const [level, reason] = [fieldOf(checked, 'level'), fieldOf(checked, 'reason')]
   return typeof level === 'string' && typeof reason === 'string' ? `; durability: ${level}: ${reason}` : ''
 }
 
@@ -119,7 +124,7 @@ async function answerOf(
   try {
     return answer(200, await metrics.metrics(), metrics.contentType)
   } catch (error) {
-    return answer(500, (error as Error | null)?.message || 'the metrics failed')
+    return answer(500, textOf(error))
   }
 }
 

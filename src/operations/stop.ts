@@ -3,8 +3,11 @@
  * platform must roll it back or send it again.
  */
 import { WalletError } from '../errors.js'
+import { textOf } from '../foreign-values.js'
+import { notify } from '../hooks.js'
 import { optionChecks } from '../option-checks.js'
 import { withTimeout } from '../timeout.js'
+import { logged, pathOf } from '../visible-text.js'
 import type { Health } from './health.js'
 import { type Call, OpenCalls, type StoppableServer } from './open-calls.js'
 
@@ -96,8 +99,8 @@ export function stopGracefully(server: StoppableServer, options: StopOptions = {
     return stopped
   }
   const onSignal = (signal: string) => {
-    stop(signal).catch(error => {
-      log(`The stop failed: ${error?.message ?? error}`)
+    stop(signal).catch((error: unknown) => {
+      log(`The stop failed: ${textOf(error)}`)
       process.exitCode = 1
     })
   }
@@ -109,15 +112,16 @@ type Settings = ReturnType<typeof settingsOf>
 
 function settingsOf(options: StopOptions) {
   check.names(options, ['health', 'close', 'delayMs', 'idleMs', 'graceMs', 'closeMs', 'signals', 'log'])
-  const { health, close, log = line => console.log(line), signals = ['SIGINT', 'SIGTERM'] } = options
+  const { health, close, signals = ['SIGINT', 'SIGTERM'] } = options
+  const log = options.log?.bind(options) ?? ((line: string) => console.log(line))
   check.func('close', close)
-  check.func('log', log)
+  check.func('log', options.log)
   if (health !== undefined) check.func('health.drain', health?.drain ?? null)
   if (!Array.isArray(signals)) check.invalid('signals must be a list of names')
   return {
     health,
     close,
-    log,
+    log: (line: string) => notify('log', () => log(line)),
     signals,
     delayMs: check.whole('delayMs', options.delayMs ?? 0, 0, dayMs),
     idleMs: check.whole('idleMs', options.idleMs ?? 500, 0, dayMs),
@@ -132,7 +136,7 @@ async function endOf(
   cause: string,
   { health, close, delayMs, idleMs, graceMs, closeMs, log }: Settings,
 ): Promise<void> {
-  health?.drain()
+  notify('health.drain', () => health?.drain())
   calls.announceEnd()
   if (delayMs > 0) await new Promise(resolve => setTimeout(resolve, delayMs))
   const closed = stopAccepting(server)
@@ -176,7 +180,7 @@ function stopAccepting(server: StoppableServer): Promise<void> {
 function namesOf(calls: readonly Call[]): string {
   const counts = new Map<string, number>()
   for (const { method, url = '' } of calls) {
-    const name = `${method} ${JSON.stringify(url.slice(0, 100)).slice(1, -1)}`
+    const name = `${logged(method)} ${logged(pathOf(url))}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`)).join(', ')

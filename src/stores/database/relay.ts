@@ -1,6 +1,7 @@
 /** The relay: delivers the events of the outbox, at least once, and those of a bet in order. */
+
+import { notify } from '../../hooks.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
-import { notify } from '../../notify.js'
 import type { OptionChecks } from '../../option-checks.js'
 import { withTimeout } from '../../timeout.js'
 import { QueryFailed } from './deadline.js'

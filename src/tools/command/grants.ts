@@ -7,6 +7,7 @@ import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
 import { quoted as postgresQuoted } from '../../stores/postgres/sql/quoting.js'
 import { rightsOf as postgresRightsOf } from '../../stores/postgres/sql/rights.js'
 import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
+import { escapeInvisible } from '../../visible-text.js'
 import { parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
@@ -34,7 +35,7 @@ export async function grants(words: string[]): Promise<number> {
   tablesGiven(values)
   return await withDatabase(databaseUrlOf(values), async database => {
     for (const statement of grantsFor(database.engine, await tablesIn(database, values), use, role))
-      console.log(`${statement};`)
+      console.log(escapeInvisible(`${statement};`))
     return 0
   })
 }

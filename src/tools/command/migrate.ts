@@ -5,6 +5,7 @@ import {
   migrateIfNeeded as migratePostgresIfNeeded,
   postgresMigrationSql,
 } from '../../stores/postgres/migrate.js'
+import { escapeInvisible } from '../../visible-text.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
@@ -36,7 +37,7 @@ export async function migrate(words: string[]): Promise<number> {
   tablesGiven(values)
   return await withDatabase(databaseUrlOf(values), async database => {
     const tables = await tablesIn(database, values)
-    if (values.print) process.stdout.write(migrationSql(database, tables, values))
+    if (values.print) process.stdout.write(escapeInvisible(migrationSql(database, tables, values)))
     else {
       const what = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
       console.log(

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { escapeInvisible } from '../html/markup.js'
+import { escapeInvisible, onOneLine } from '../../visible-text.js'
 import { UsageError } from './arguments.js'
 
 /**
@@ -27,7 +27,7 @@ export function writeReport(file: string | undefined, render: () => string): voi
   if (file === undefined) return
   const report = openReport(file)
   try {
-    report.write(render())
+    report.write(escapeInvisible(render()))
     report.finish()
   } finally {
     report.discard()
@@ -116,7 +116,6 @@ export function messageOf(error: unknown): string {
   return onOneLine(cut(masked, messageMax))
 }
 
-const onOneLine = (text: string) => escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length)}…`)
 
 export function overwriteLine(line: string): void {

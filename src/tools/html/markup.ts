@@ -1,4 +1,5 @@
 /** Markup that escapes all text: a report is full of text that a foreign wallet has chosen. */
+import { escapeInvisible } from '../../visible-text.js'
 
 /** Text that is markup. Created only by this module, from our own source. */
 export class Markup {
@@ -22,12 +23,6 @@ function textOf(part: Part): string {
 }
 
 /**
- * Invisible characters: controls, zero-width and bidirectional marks, unusual spaces, unpaired surrogates.
- */
-const invisible =
-  /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu
-
-/**
  * Escapes text for elements and quoted attributes. Invisible characters are written as JSON escapes: ids that
  * look alike can be told apart, no text can change the direction of its neighbours, and a JSON body keeps its
  * meaning.
@@ -36,19 +31,7 @@ export function escapeText(text: string): string {
   return escapeInvisible(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** Text for a terminal: invisible characters are written as JSON escapes, and cannot control it. */
-export function escapeInvisible(text: string): string {
-  return text.replace(invisible, escapedUnits)
-}
-
 /** Escapes text for elements only: quotes stay, since JSON bodies are full of them. */
 export function content(text: string): Markup {
   return new Markup(escapeInvisible(text).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`))
-}
-
-function escapedUnits(character: string): string {
-  return character
-    .split('')
-    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('')
 }

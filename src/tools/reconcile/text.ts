@@ -1,7 +1,7 @@
 /** A reconciliation as text for a terminal. */
 
+import { escapeInvisible } from '../../visible-text.js'
 import { countText, durationText, numberText } from '../html/figures.js'
-import { escapeInvisible } from '../html/markup.js'
 import { amountText, signed } from './amounts.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'

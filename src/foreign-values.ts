@@ -1,0 +1,33 @@
+/**
+ * Values that other code throws or returns: the operator's hooks, drivers, servers. They may be anything: a
+ * property may throw when it is read, and a text may be no text. No other module reads a property of one.
+ */
+
+/** @returns the property; `undefined` if there is none, or reading it throws */
+export function fieldOf(value: unknown, name: string): unknown {
+  try {
+    return Object(value)[name]
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns its message or its text; never throws, never empty */
+export function textOf(value: unknown): string {
+  const message = fieldOf(value, 'message')
+  if (typeof message === 'string' && message !== '') return message
+  try {
+    return String(value) || 'an error without text'
+  } catch {
+    return 'an error without text'
+  }
+}
+
+/** @returns the items of an array; none for any other value, or if reading them throws */
+export function itemsOf(value: unknown): unknown[] {
+  try {
+    return Array.isArray(value) ? [...value] : []
+  } catch {
+    return []
+  }
+}
