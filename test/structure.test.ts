@@ -60,7 +60,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/check': ['stores'],
   'tools/dispute': ['money', 'lookups', 'tools/html'],
   'tools/send': ['tools/platform', 'tools/simulator', 'tools/try'],
-  'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
+  'tools/try': ['foreign-values', 'lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
   'tools/init': ['stores'],
   'tools/command': [
     'visible-text',

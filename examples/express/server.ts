@@ -9,9 +9,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
-import { basicAuth, createNodeListener } from 'bet-wallet/http'
+import { allOf, basicAuth, createNodeListener } from 'bet-wallet/http'
 import { collectMetrics, createHealth, stopGracefully } from 'bet-wallet/operations'
-import { createTryPage } from 'bet-wallet/try'
+import { createTryPage, isLocalHost } from 'bet-wallet/try'
 import express from 'express'
 import client from 'prom-client'
 import { exposureWarning, readListenAddress } from '../listen-address.js'
@@ -28,8 +28,10 @@ const { store, lookups, playerIds, location } = demo
 
 if (process.env.LOG_CALLS) logCalls()
 
+/** Whether only callers on this machine can reach the server: known when it listens. */
+let isLocal = false
 const wallet = createNodeListener(store, {
-  authenticate: basicAuth(credentials),
+  authenticate: allOf(({ headers }) => !isLocal || isLocalHost(headers), basicAuth(credentials)),
   // Not part of the interface: stands for your own settlement code.
   routes: { '/settlement': body => recordSettlement(store, body) },
 })
@@ -55,8 +57,9 @@ const server = app.listen(port, host, async (error?: Error) => {
   const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`
   const base = `${origin}/wallet`
   console.log(`The wallet listens on ${base} and keeps its data in ${location}.`)
-  // Only for callers on this machine: its buttons move the players' money.
-  if (warning === null) {
+  isLocal = warning === null
+  // Its buttons move the players' money.
+  if (isLocal) {
     servePage(base)
     console.log(`A page to try it: ${origin}/`)
   }

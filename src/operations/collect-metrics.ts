@@ -101,8 +101,7 @@ export function collectMetrics(
 function outboxReader(relay: { stats(): Promise<RelayStats> }): () => Promise<RelayStats | null> {
   let asking: Promise<RelayStats | null> | null = null
   return () => {
-    asking ??= relay
-      .stats()
+    asking ??= (async () => await relay.stats())()
       .catch(() => null)
       .finally(() => {
         asking = null

@@ -112,10 +112,9 @@ type Settings = ReturnType<typeof settingsOf>
 
 function settingsOf(options: StopOptions) {
   check.names(options, ['health', 'close', 'delayMs', 'idleMs', 'graceMs', 'closeMs', 'signals', 'log'])
-  const { health, close, signals = ['SIGINT', 'SIGTERM'] } = options
-  const log = options.log?.bind(options) ?? ((line: string) => console.log(line))
+  const { health, close, log = line => console.log(line), signals = ['SIGINT', 'SIGTERM'] } = options
   check.func('close', close)
-  check.func('log', options.log)
+  check.func('log', log)
   if (health !== undefined) check.func('health.drain', health?.drain ?? null)
   if (!Array.isArray(signals)) check.invalid('signals must be a list of names')
   return {

@@ -78,8 +78,8 @@ describe('given a process whose store answers', () => {
 describe('given a store that does not answer', () => {
   test.each<[string, HealthOptions['check'], string]>([
     ['rejects', down, 'connect ECONNREFUSED'],
-    ['rejects without words', () => Promise.reject(new Error('')), 'not ready'],
-    ['rejects with nothing', () => Promise.reject(null), 'not ready'],
+    ['rejects without words', () => Promise.reject(new Error('')), 'Error'],
+    ['rejects with nothing', () => Promise.reject(null), 'null'],
     [
       'throws',
       () => {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeListener } from '../../http/index.js'
 import { recordSettlement } from '../../index.js'
-import { createMemoryWallet, createTryPage, type TryPage } from '../try/index.js'
+import { createMemoryWallet, createTryPage, isLocalHost, type TryPage } from '../try/index.js'
 import { noArguments, parseWords, UsageError, wholeNumberOf } from './arguments.js'
 import { tryHelp } from './help.js'
 
@@ -41,7 +41,7 @@ async function serve(port: number): Promise<{ url: string; stop(): Promise<void>
   const wallet = createNodeListener(store, {
     basePath: '/wallet',
     // A wallet with play money on this machine. Yours checks who calls: docs/authentication.md.
-    authenticate: () => true,
+    authenticate: ({ headers }) => isLocalHost(headers),
     // Stands for the operator's own settlement code.
     routes: { '/settlement': body => recordSettlement(store, body) },
   })

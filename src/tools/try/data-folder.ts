@@ -4,6 +4,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -72,6 +73,8 @@ export async function openDataFolder<D extends EmbeddedDatabase>(
   onCreate: () => void = () => {},
 ): Promise<DataFolder<D>> {
   mkdirSync(folder, { recursive: true })
+  // PGlite lets every user write its files.
+  chmodSync(folder, 0o700)
   const lock = lockOf(folder)
   const dataDir = dataDirOf(folder)
   const complete = join(folder, 'complete')

@@ -1,4 +1,5 @@
 /** `bet-wallet/try`, for a test wallet of your own: the page of `bet-wallet try`, and a data folder. */
+import { textOf } from '../../foreign-values.js'
 import { renderTryPage } from './page.js'
 import { type TryPageOptions, TrySession } from './session.js'
 import type { TryTarget } from './wire.js'
@@ -41,7 +42,7 @@ export function createTryPage(options: TryPageOptions): TryPage {
     try {
       await answer(session, request, response)
     } catch (error) {
-      send(response, 500, `The page failed: ${(error as Error).message}`)
+      send(response, 500, `The page failed: ${textOf(error)}`)
     }
   }
 }
@@ -49,7 +50,7 @@ export function createTryPage(options: TryPageOptions): TryPage {
 async function answer(session: TrySession, request: TryRequest, response: TryResponse): Promise<void> {
   const { method, url = '/', headers } = request
   const scenario = /^\/try\/([a-z-]+)$/.exec(url)?.[1]
-  if (!isLocal(headers)) return send(response, 403, 'Open this page by the name localhost or 127.0.0.1')
+  if (!isLocalHost(headers)) return send(response, 403, 'Open this page by the name localhost or 127.0.0.1')
   if (method === 'GET' && url === '/') return send(response, 200, renderTryPage(await session.state()))
   if (method !== 'POST' || scenario === undefined) return send(response, 404, 'Not found')
   if (!isOwnForm(headers)) return send(response, 403, 'Only this page may send this')
@@ -61,8 +62,12 @@ async function answer(session: TrySession, request: TryRequest, response: TryRes
   response.end()
 }
 
-/** A name of another site may lead to this machine: a browser would take the page for a part of that site. */
-const isLocal = ({ host }: TryRequest['headers']) =>
+/**
+ * Whether a browser took the server for one of this machine. The name of another site may lead to it, and
+ * that site's script may then read and send everything: a server on a loopback address refuses such a call,
+ * on all of its paths.
+ */
+export const isLocalHost = ({ host }: TryRequest['headers']): boolean =>
   /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(String(host))
 
 /** Another site's page must not press the buttons. Browsers name the site of a form, other clients do not. */
@@ -73,7 +78,13 @@ function isOwnForm({ host, origin, 'sec-fetch-site': site }: TryRequest['headers
 
 function send(response: TryResponse, status: number, body: string): void {
   const type = status === 200 ? 'text/html' : 'text/plain'
-  response.writeHead(status, { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' })
+  response.writeHead(status, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'no-store',
+    // In a frame of another site, a click meant for that site would press a button of the page.
+    'Content-Security-Policy': "frame-ancestors 'none'",
+    'X-Frame-Options': 'DENY',
+  })
   response.end(body)
 }
 

@@ -1,4 +1,7 @@
+/** The calls of hooks. test/programs/hooks plays every hook of the library in processes of their own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type * as hooks from '../src/hooks.js'
+import { thrownValues } from './programs/hooks/values.js'
 
 /** Every report so far: the message without its stack, and the name of the warning. */
 function reports(): [message: string, name: string][] {
@@ -9,12 +12,13 @@ function reports(): [message: string, name: string][] {
 
 const afterRejections = () => new Promise(resolve => setImmediate(resolve))
 
-let notify: (hook: string, call: () => unknown) => void
+let notify: typeof hooks.notify
+let callHook: typeof hooks.callHook
 
 beforeEach(async () => {
   vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   vi.resetModules() // as in a new process: nothing is reported yet
-  notify = (await import('../src/hooks.js')).notify
+  ;({ notify, callHook } = await import('../src/hooks.js'))
 })
 afterEach(() => vi.restoreAllMocks())
 
@@ -70,26 +74,40 @@ describe('given a hook that only listens', () => {
     expect(reports().map(([message]) => message.split(' ', 1)[0])).toEqual(['onOutcome', 'onError'])
   })
 
-  test.each<[string, unknown, string]>([
-    ['text', 'full', 'full'],
-    ['undefined', undefined, 'undefined'],
-    ['an error without a stack', Object.assign(new Error('full'), { stack: undefined }), 'full'],
-    ['an object without a prototype', Object.create(null), '[unprintable value]'],
-    [
-      'an error whose stack throws',
-      Object.defineProperty(new Error('full'), 'stack', {
-        get() {
-          throw new Error('no stack')
-        },
-      }),
-      '[unprintable value]',
-    ],
-  ])('when it throws %s, then that is reported as text', (_what, thrown, text) => {
+  test.each(Object.entries(thrownValues))('when it throws %s, then that is reported as text', (_, value) => {
     notify('onOutcome', () => {
-      throw thrown
+      throw value()
     })
-    expect(reports()).toEqual([
-      [`onOutcome threw; its errors are ignored (reported once): ${text}`, 'BetWalletWarning'],
-    ])
+    const [[message]] = reports() as [[string, string]]
+    expect(message).toMatch(/^onOutcome threw; its errors are ignored \(reported once\): ./)
+  })
+})
+
+describe('given a hook whose result is needed at once', () => {
+  test('when it returns, then that is the result', () => {
+    expect(callHook('minorUnits', () => 2)).toBe(2)
+    expect(callHook('minorUnits', () => undefined)).toBeUndefined()
+  })
+
+  test('when it throws, then that is a fault', () => {
+    const cause = new Error('no table')
+    const call = () =>
+      callHook('minorUnits', () => {
+        throw cause
+      })
+    expect(call).toThrow(expect.objectContaining({ code: 'HOOK_FAILED', message: 'minorUnits threw', cause }))
+  })
+
+  test.each([
+    ['resolves', async () => 2],
+    ['rejects', () => Promise.reject(new Error('no table'))],
+  ])('when it returns a promise that %s, then that is a fault of its own', async (_, hook) => {
+    expect(() => callHook('minorUnits', hook)).toThrow(
+      expect.objectContaining({
+        code: 'HOOK_FAILED',
+        message: 'minorUnits must not be async: it returned a promise',
+      }),
+    )
+    await afterRejections()
   })
 })
