@@ -29,7 +29,7 @@ interface Socket {
 interface Response {
   readonly headersSent: boolean
   setHeader(name: string, value: string): unknown
-  removeHeader(name: string): unknown
+  hasHeader(name: string): boolean
   once(event: 'close', listener: () => void): unknown
 }
 
@@ -113,7 +113,7 @@ function announceEnd(responses: Response[]): void {
   for (const response of responses) {
     if (response.headersSent) continue
     if (response === responses.at(-1)) response.setHeader('connection', 'close')
-    else response.removeHeader('connection')
+    else if (response.hasHeader('connection')) response.setHeader('connection', 'keep-alive')
   }
 }
 

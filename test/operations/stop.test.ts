@@ -79,7 +79,7 @@ async function stage(options: StopOptions = {}, serve = plain) {
     await arrival
     return { answer, response: calls.at(-1) as ServerResponse }
   }
-  return { server, stop, lines, closed, port, send, begin }
+  return { server, stop, lines, closed, port, calls, send, begin }
 }
 
 describe.each([
@@ -141,6 +141,143 @@ describe.each([
     expect(lines.slice(1)).toEqual([
       'Not answered after 0.001 s: POST /wallet/placebet. The platform retries, or rolls back.',
     ])
+  })
+})
+
+async function plainServer() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ends.push(() => server.close())
+  return { port: (server.address() as AddressInfo).port }
+}
+
+/** Writes raw bytes on one connection. @returns all that the server has sent when it is closed */
+function rawConnection(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  socket.on('data', data => (received += data))
+  socket.on('error', () => {})
+  return {
+    send: (text: string) => void socket.write(text),
+    destroy: () => void socket.destroy(),
+    received: once(socket, 'close').then(() => received),
+  }
+}
+
+const head = (path: string) => `POST ${path} HTTP/1.1\r\nHost: w\r\nContent-Length: 0\r\n\r\n`
+const statusLines = (received: string) =>
+  received.toLowerCase().match(/^(?:http\/1\.1 \d+|connection: [a-z-]+)/gm)
+
+describe('given calls that share a connection', () => {
+  /** Sends two calls at once, and returns when both have arrived. */
+  async function pipelined(options?: StopOptions) {
+    const staged = await stage(options)
+    const connection = rawConnection(staged.port)
+    connection.send(head('/wallet/placebet') + head('/wallet/rollbackbet'))
+    await expect.poll(() => staged.calls.length).toBe(2)
+    return { ...staged, connection }
+  }
+
+  test('when the stop begins, then each is answered, and only the last closes the connection', async () => {
+    const { stop, calls, lines, connection } = await pipelined()
+    const stopped = stop()
+    expect(lines[0]).toContain('Waiting for 2 in flight')
+    for (const response of calls) response.end()
+    expect(statusLines(await connection.received)).toEqual([
+      ...['http/1.1 200', 'connection: keep-alive'],
+      ...['http/1.1 200', 'connection: close'],
+    ])
+    await stopped
+    expect(lines.slice(1)).toEqual(['All calls are answered.'])
+  })
+
+  test('when the later one is answered first, then that is the same', async () => {
+    const { stop, calls, connection } = await pipelined()
+    const stopped = stop()
+    for (const response of calls.toReversed()) response.end()
+    expect(statusLines(await connection.received)).toHaveLength(4)
+    await stopped
+  })
+
+  test('when one more comes during the stop, then it is answered, and closes the connection', async () => {
+    const { stop, calls, connection } = await pipelined()
+    const stopped = stop()
+    connection.send(head('/wallet/unsettlement'))
+    await expect.poll(() => calls.length).toBe(3)
+    for (const response of calls) response.end()
+    expect(statusLines(await connection.received)).toEqual([
+      ...['http/1.1 200', 'connection: keep-alive', 'http/1.1 200', 'connection: keep-alive'],
+      ...['http/1.1 200', 'connection: close'],
+    ])
+    await stopped
+  })
+
+  test('when the connection breaks, then none of them is waited for', async () => {
+    const { stop, lines, connection } = await pipelined()
+    const stopped = stop()
+    connection.destroy()
+    await stopped
+    expect(lines.slice(1)).toEqual(['All calls are answered.'])
+  })
+
+  test('when many calls use it one after the other, then no listener is left on it', async () => {
+    const { server, begin, stop } = await stage()
+    const connected = once(server, 'connection') as Promise<[Socket]>
+    for (let call = 0; call < 20; call += 1) {
+      const { response, answer } = await begin('/wallet/placebet')
+      response.end()
+      await answer
+    }
+    const [socket] = await connected
+    expect(socket.listenerCount('close')).toBeLessThan(10)
+    await stop()
+  })
+})
+
+describe('given broken bytes behind a call', () => {
+  test('when the call is not answered yet, then the connection is closed without an answer', async () => {
+    const { port, calls } = await stage()
+    const connection = rawConnection(port)
+    connection.send(head('/wallet/placebet'))
+    await expect.poll(() => calls.length).toBe(1)
+    connection.send('}\r\n\r\n')
+    expect(await connection.received).toBe('')
+  })
+
+  test('when no call is open, then Node.js answers 400, as without the stop', async () => {
+    const { port, calls } = await stage()
+    const connection = rawConnection(port)
+    connection.send(head('/wallet/placebet'))
+    await expect.poll(() => calls.length).toBe(1)
+    calls[0]?.end()
+    connection.send('}\r\n\r\n')
+    expect(statusLines(await connection.received)?.filter(line => line.startsWith('http'))).toEqual([
+      'http/1.1 200',
+      'http/1.1 400',
+    ])
+  })
+
+  test.each([
+    ['no request', 'broken\r\n\r\n'],
+    ['headers that are too large', `POST / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ])('when the connection sends %s, then the answer is that of Node.js', async (_, text) => {
+    const answers = await Promise.all(
+      [await stage(), await plainServer()].map(({ port }) => {
+        const connection = rawConnection(port)
+        connection.send(text)
+        return connection.received
+      }),
+    )
+    expect(answers[0]).toBe(answers[1])
+    expect(answers[0]).toMatch(/^HTTP\/1\.1 4/)
+  })
+
+  test('when the server has a listener of its own, then it decides', async () => {
+    const { port, server } = await stage()
+    server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 499 Own\r\n\r\n'))
+    const connection = rawConnection(port)
+    connection.send('broken\r\n\r\n')
+    expect(await connection.received).toBe('HTTP/1.1 499 Own\r\n\r\n')
   })
 })
 
@@ -226,6 +363,14 @@ describe('given a stop', () => {
       process.exitCode = exitCode
     }
   })
+})
+
+test('given calls with a query or odd characters, when they are listed, then neither is in the log', async () => {
+  const { stop, begin, lines } = await stage({ graceMs: 1 })
+  await begin('/wallet/placebet?token=secret')
+  await stop()
+  expect(lines.join()).toContain('POST /wallet/placebet.')
+  expect(lines.join()).not.toContain('secret')
 })
 
 test.each<[object, string]>([
