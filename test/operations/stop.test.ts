@@ -160,7 +160,7 @@ function rawConnection(port: number) {
   return {
     send: (text: string) => void socket.write(text),
     destroy: () => void socket.destroy(),
-    received: once(socket, 'close').then(() => received),
+    received: new Promise<string>(resolve => socket.once('close', () => resolve(received))),
   }
 }
 

@@ -1,19 +1,27 @@
 /** Health, metrics and the stop of docs/frameworks.md, in the real frameworks. */
 import { once } from 'node:events'
 import { Agent, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { serve } from '@hono/node-server'
 import { Module, type Type } from '@nestjs/common'
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import type { HttpOptions } from 'bet-wallet/http'
+import type { WalletStore } from 'bet-wallet'
+import { createHttpHandler, type HttpOptions } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
+import Koa from 'koa'
 import client from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { walletRoutes } from '../../../examples/koa/wallet.js'
 import { load } from './setups.js'
 
 type Load = <App>(file: () => Promise<App>) => Promise<App>
+
+interface Wallet {
+  options: HttpOptions
+  store: WalletStore
+}
 
 interface Started {
   server: Server
@@ -27,6 +35,19 @@ const start: Record<string, (open: Load, close: () => void) => Promise<Started>>
     const { app } = await open(() => import('./apps/express.js'))
     const { operate, health } = await import('./apps/operations.js')
     const server = app.listen(0, '127.0.0.1')
+    return { server, stop: operate(server, { close }), ready: health.ready }
+  },
+  async 'node:http'(open, close) {
+    const { server } = await open(() => import('./apps/node-http.js'))
+    const { operate, health } = await import('./apps/operations.js')
+    server.listen(0, '127.0.0.1')
+    return { server, stop: operate(server, { close }), ready: health.ready }
+  },
+  async 'Koa 3'(open, close) {
+    const { options, store } = (await open(() => import('./apps/wallet.js'))) as Wallet
+    const { operate, health } = await import('./apps/operations.js')
+    const handle = createHttpHandler(store, { ...options, basePath: '/wallet' })
+    const server = new Koa().use(walletRoutes(handle)).listen(0, '127.0.0.1')
     return { server, stop: operate(server, { close }), ready: health.ready }
   },
   async 'Fastify 5'(open, close) {
@@ -127,5 +148,64 @@ test.each(Object.keys(start))(
     expect(close).toHaveBeenCalledTimes(1)
     agent.destroy()
     expect(await send('/wallet/rollbackbet')).toBe('ECONNREFUSED')
+  },
+)
+
+/** A placebet as bytes. */
+function placebet(id: string): string {
+  const ids = { transactionId: id, betId: id, playerId: 'anna', sessionId: 's' }
+  const body = JSON.stringify({
+    ...{ ...ids, amount: 1, currency: 'EUR', betType: 'SINGLE' },
+    transactionDate: '2026-11-21T18:00:00Z',
+  })
+  return `POST /wallet/placebet HTTP/1.1\r\nHost: w\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Sends this text on a connection of its own. @returns the status codes of what is answered, up to its end */
+async function statusesOf(port: number, text: string): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  socket.on('data', data => (received += data))
+  socket.on('error', () => {})
+  socket.write(text)
+  await new Promise(resolve => socket.once('close', resolve)) // once() rejects at a reset
+  return received.match(/HTTP\/1\.1 \d+/g) ?? []
+}
+
+test.each(Object.keys(start))(
+  'given %s with pipelined, half-sent and broken calls, when it is stopped, then each commit is answered, or its connection closed',
+  async name => {
+    const waiting: (() => void)[] = []
+    const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '1000.00' }])
+    const store: WalletStore = {
+      ...memory,
+      async commit(changes) {
+        await new Promise<void>(resolve => waiting.push(resolve))
+        return await memory.commit(changes)
+      },
+    }
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const open: Load = file => load(file, store, { authenticate: () => true, basePath: '' })
+    const { server, stop } = await (start[name] as (typeof start)[string])(open, () => {})
+    Object.assign(server, { keepAliveTimeout: 600_000, requestTimeout: 600_000 })
+    if (!server.listening) await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+
+    const ids = Array.from({ length: 20 }, (_, index) => `p-${index}`)
+    const pairs = ids.map(id => statusesOf(port, placebet(`${id}-1`) + placebet(`${id}-2`)))
+    const broken = ids.map(id => statusesOf(port, `${placebet(`${id}-broken`)}}\r\n\r\n`))
+    const halves = ids.map(id => statusesOf(port, placebet(`${id}-half`).slice(0, -10)))
+    // All whole calls wait for their commit.
+    await vi.waitFor(() => expect(waiting).toHaveLength(3 * ids.length))
+    const stopped = stop()
+    await vi.waitFor(() => expect(log.mock.calls.flat()[0]).toMatch(/Waiting for \d+ in flight/))
+    for (const commit of waiting) commit()
+    expect(await Promise.all(pairs)).toEqual(ids.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
+    expect(await Promise.all(broken)).toEqual(ids.map(() => []))
+    // A half-sent call may wait for its rest: the stop ends it.
+    server.closeAllConnections()
+    expect(await Promise.all(halves)).toEqual(ids.map(() => []))
+    await stopped
+    expect(log.mock.calls.flat().join()).not.toContain('Not answered')
   },
 )
