@@ -14,7 +14,7 @@ import type { Operation } from './store.js'
  * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the
  *   field.
  * - `HOOK_FAILED`: `authorizeBet`, `authorizeRequest`, `minorUnits`, `parseTransactionDate` or `backOff`
- *   threw or returned an invalid value.
+ *   threw or returned an invalid value: a promise is one of `minorUnits` and `parseTransactionDate`.
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be
  *   read, or a bug of this library.

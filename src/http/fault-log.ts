@@ -41,7 +41,7 @@ function subjectOf(error: unknown, call: string): string {
   if (transactionId === null) return `${operation}: `
   const ids = { transactionId, betId, playerId }
   return `${operation} ${Object.entries(ids)
-    .map(([name, id]) => `${name}=${JSON.stringify(logged(id))}`)
+    .map(([name, id]) => `${name}=${logged(JSON.stringify(id))}`)
     .join(' ')}: `
 }
 

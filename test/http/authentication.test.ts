@@ -139,6 +139,13 @@ describe('given the default of onAuthenticationFailed', () => {
     expect(lines[0]).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
     expect(lines[0]?.length).toBeLessThan(2_000)
   })
+
+  test('when a caller sends a query or invisible characters, then the log has no query and shows them', () => {
+    const lines: string[] = []
+    const log = createAuthenticationLog(line => void lines.push(line))
+    log('no \u202esignature', { ...request, path: '/placebet?token=secret', address: '192.0.2.1\u200b' })
+    expect(lines).toEqual(['bet-wallet: POST /placebet from 192.0.2.1\\u200b: 401: no \\u202esignature'])
+  })
 })
 
 describe('given call.rawBody', () => {

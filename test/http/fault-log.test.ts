@@ -41,6 +41,16 @@ async function linesOf(store: Partial<WalletStore>, calls = 1, options = {}): Pr
   return lines
 }
 
+test('given ids with invisible characters and a path with a query, then the log shows the first and not the second', () => {
+  const { lines, log } = stage()
+  const error = fault('COMMIT_UNKNOWN', 1)
+  error.call = { operation: 'placebet', transactionId: 't\u202e1', betId: 'b\u200b1', playerId: 'anna' }
+  log(error, request)
+  log(new Error('no pool'), { ...request, path: '/placebet?token=secret' })
+  expect(lines[0]).toContain('transactionId="t\\u202e1" betId="b\\u200b1" playerId="anna"')
+  expect(lines[1]).toMatch(/^bet-wallet: POST \/placebet: /)
+})
+
 describe('given a console that throws', () => {
   test.each([1, 2])('on line %d, then no call and no timer fails, and later lines are written', failing => {
     const lines: string[] = []

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { writeReport } from '../../../src/tools/command/output.js'
 import { runCommand } from './running.js'
 
 const parent = mkdtempSync(join(tmpdir(), 'bet-wallet-files-'))
@@ -66,4 +67,10 @@ it.each(Object.keys(options))('%s: what is no file is refused before the run', a
   expect(code).toBe(2)
   expect(error).toMatch(/pipe--\w+ cannot be written: it is not a file\n/)
   expect(statSync(pipe).isFIFO()).toBe(true)
+})
+
+it.each(['a.json', 'a.xml', 'a.html'])('%s: invisible characters are written as escapes', name => {
+  const file = join(mkdtempSync(join(parent, 'odd-')), name)
+  writeReport(file, () => 'id \u202e\u200b\u0085, and a line break\n')
+  expect(readFileSync(file, 'utf8')).toBe('id \\u202e\\u200b\\u0085, and a line break\n')
 })

@@ -24,6 +24,17 @@ const servers = {
 const linesOf = (text: string) => text.trim().split('\n')
 const withoutQuotes = (text: string) => text.replace(/["`]/g, '')
 
+test('given a role with invisible characters, then they are printed as escapes', async () => {
+  const { out } = await runCommand([
+    'grants',
+    'wal\u202elet\u200b',
+    ...mapping,
+    ...servers['docs/postgres.md'],
+  ])
+  expect(out).toContain('"wal\\u202elet\\u200b"')
+  expect(out).not.toMatch(/[\u202e\u200b]/)
+})
+
 test.each(Object.entries(servers))('%s shows what the command prints', async (page, options) => {
   const block = codeBlocksOf(sectionOf(readPage(page), 'Privileges')).find(
     ({ language }) => language === 'sql',

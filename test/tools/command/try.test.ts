@@ -1,12 +1,22 @@
 /** `bet-wallet try` as a process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runCommand } from './running.js'
 
 const command = fileURLToPath(new URL('../../../dist/command.cjs', import.meta.url))
+
+const statusFor = (url: string, host: string) =>
+  new Promise(resolve => {
+    const sent = request(url, { method: 'POST', headers: { host } }, answer => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+    sent.end()
+  })
 
 test('given no clone and no database, then the page places a bet, and Ctrl+C ends with 0', async () => {
   const child = spawn(process.execPath, [command, 'try', '--port', '0'], {
@@ -20,6 +30,9 @@ test('given no clone and no database, then the page places a bet, and Ctrl+C end
   const page = await (await fetch(`${url}try/place`, { method: 'POST', body })).text()
   expect(page).toContain('Taken once, for 30.00 EUR; not settled.')
   expect(page).toContain('The bet is new and the funds suffice')
+  // The name of another site that leads to this machine: a browser would let its script read the answers.
+  expect(await statusFor(`${url}wallet/placebet`, 'evil.example')).toBe(401)
+  expect(await statusFor(`${url}wallet/placebet`, new URL(url).host)).toBe(415)
   child.kill('SIGINT')
   expect(await closed).toEqual([0, null])
 })

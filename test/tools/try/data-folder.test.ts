@@ -144,3 +144,13 @@ test('given a lock that cannot be written, then the database is closed', async (
   await expect(opening).rejects.toThrow(/ENOENT/)
   expect(counts).toEqual({ created: 1, closed: 1 })
 })
+
+test.each([
+  ['new', () => rmSync(folder, { recursive: true })],
+  ['there, and open to all', () => chmodSync(folder, 0o755)],
+])('given a folder that is %s, when it is opened, then only its owner may enter it', async (_, prepare) => {
+  prepare()
+  const { close } = await openDataFolder(folder, database().create)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  await close()
+})

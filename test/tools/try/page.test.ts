@@ -147,6 +147,12 @@ describe('what the page does not do', () => {
     expect(status).toBe(403)
   })
 
+  test('given a frame of another site, then its browser does not show the page', async () => {
+    const { headers } = await fetch(`${running.url}/`)
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    expect(headers.get('content-security-policy')).toBe("frame-ancestors 'none'")
+  })
+
   test('given a form of 20 kB, then 413, and nothing is sent', async () => {
     running.wire.length = 0
     expect((await press('place', { playerId: 'anna', stake: '1'.repeat(20_000) })).status).toBe(413)
