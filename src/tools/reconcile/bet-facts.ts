@@ -59,7 +59,7 @@ export class BetFacts {
     const credited = new Map<ReportRow, DecimalText>()
     const passes: ((amount: DecimalText, held: DecimalText) => boolean)[] = [
       (amount, held) => compare(amount, held) === 0,
-      (amount, held) => compare(amount, held) < 0,
+      (amount, held) => compare(amount, held) <= 0,
       (_, held) => !isZero(held),
     ]
     for (const fits of passes) {

@@ -51,12 +51,15 @@ export class WholeReport {
   readonly #alone = new Spool()
   readonly #notCompared: NotCompared
   #scientific: string | null = null
+  /** Whether any row has its transaction, if only on another day. */
+  #hasPair = false
 
   constructor(notCompared: NotCompared) {
     this.#notCompared = notCompared
   }
 
   add({ shape, row, record }: Finding): void {
+    if (row !== null && record !== null) this.#hasPair = true
     const entry = shape === 'row' ? row : shape === 'record' ? record : null
     if (entry === null || !entry.accepted) return
     if (row !== null)
@@ -76,7 +79,7 @@ export class WholeReport {
 
   /** @returns `null`: it may be that of the wallet */
   result({ report, outside, ignored, wallet }: Counted): WrongReport | null {
-    if (report === 0 && wallet > 0) return noRows(outside, ignored, wallet)
+    if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(outside, ignored, wallet)
     const { matched, example, spreadsheet } = this.#matches()
     if (spreadsheet !== null || this.#scientific !== null) {
       const ids =

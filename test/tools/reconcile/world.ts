@@ -22,6 +22,8 @@ export type Row = Record<(typeof columns)[number], string>
 export interface World {
   rows: Row[]
   records: RecordedTransaction[]
+  /** What the PAM's own code has credited: per bet, an amount of BET_PAID that no transaction records. */
+  credits?: Record<string, string>
 }
 
 const debits: readonly Operation[] = ['placebet', 'unsettlement']
@@ -192,10 +194,12 @@ export async function* chunksOf(text: string, size = 50): AsyncGenerator<string>
 
 /** Reconciles the day of the world. */
 export function reconcileWorld(
-  { rows, records }: World,
+  { rows, records, credits = {} }: World,
   options: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
-  return reconcile({ report: chunksOf(csvOf(rows)), lookups: lookupsOf(records), ...day, ...options })
+  let lookups = lookupsOf(records)
+  for (const [betId, amount] of Object.entries(credits)) lookups = withCredit(lookups, betId, amount)
+  return reconcile({ report: chunksOf(csvOf(rows)), lookups, ...day, ...options })
 }
 
 /** What was found: kind, operation and transactionId of each difference. */
