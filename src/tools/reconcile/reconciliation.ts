@@ -142,26 +142,12 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     }
     const compared = compareSides(sides, whole, fill)
     sides.findings.seal()
-    const counts = {
-      report: report.rows,
-      ignored: opened.ignored(),
-      outside: report.outside,
-      wallet: wallet.rows,
-    }
+    const { outside } = report
+    const counts = { report: report.rows, ignored: opened.ignored(), outside, wallet: wallet.rows }
     const wrongReport = whole.result(counts)
     if (wrongReport === null) {
-      await judgeFindings(sides.findings, collection, {
-        ...fill,
-        refusalAlone: () => {
-          compared.refusedAlone += 1
-        },
-        credited(row, amount) {
-          if (amount === row.amount) compared.creditedByOwnCode += 1
-          wallet.totals.add({ ...row, amount })
-        },
-        lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
-        recordOf: transaction => recordOf(transaction, settings),
-      })
+      const context = { ...fill, ...judgingOf(options, settings, notes, wallet.totals, compared) }
+      await judgeFindings(sides.findings, collection, context)
     }
     const totals = totalsOf(report.totals, wallet.totals)
     const currencies = currencyTotalsOf(totals)
@@ -186,6 +172,29 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     whole?.close()
     collection.close()
     for (const spool of Object.values(sides)) spool.close()
+  }
+}
+
+type ComparedRows = Pick<Reconciliation['rows'], 'equal' | 'refusedAlone' | 'creditedByOwnCode'>
+
+/** What judges look up, and where they count. */
+function judgingOf(
+  { lookups }: ReconcileOptions,
+  settings: Settings,
+  notes: string[],
+  inWallet: SideTotals,
+  rows: ComparedRows,
+): Omit<JudgeContext, keyof FillSink> {
+  return {
+    lookups: limitedLookups(lookups, settings.lookupsMax, note => notes.push(note)),
+    recordOf: transaction => recordOf(transaction, settings),
+    refusalAlone() {
+      rows.refusedAlone += 1
+    },
+    credited(row, amount) {
+      if (amount === row.amount) rows.creditedByOwnCode += 1
+      inWallet.add({ ...row, amount })
+    },
   }
 }
 
@@ -311,7 +320,7 @@ function compareSides(
   { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
   whole: WholeReport,
   fill: FillSink,
-): Pick<Reconciliation['rows'], 'equal' | 'refusedAlone' | 'creditedByOwnCode'> {
+): ComparedRows {
   const rows = { equal: 0, refusedAlone: 0, creditedByOwnCode: 0 }
   for (let partition = 0; partition < partitions; partition += 1) {
     comparePartition(report.chunks(partition), wallet.chunks(partition), {

@@ -4,7 +4,7 @@
  */
 import { countText } from '../html/figures.js'
 import type { Finding } from './difference.js'
-import type { Entry, NotCompared, ReportRow, WalletRecord } from './entry.js'
+import type { NotCompared, ReportRow, WalletRecord } from './entry.js'
 import { linesOf, partitionOf, partitions, Spool } from './spool.js'
 
 /** Why the report as a whole is not that of the wallet. */
@@ -20,7 +20,7 @@ export interface WrongReport {
 /** `2.02611E+17`: no wallet's id that a row can have alone. */
 const scientific = /^[0-9](?:[.,][0-9]+)?E\+[0-9]+$/i
 /** Of 15 digits, and zeros in the place of the others; or with the sign that keeps an id as text. */
-const rewritten = /^[0-9]{15}0+$|^=?"|^'/
+const spreadsheetForm = /^[0-9]{15}0+$|^=?"|^'/
 
 /** The id as a spreadsheet has it: the forms that it may write are equal. */
 function inSpreadsheet(id: string): string {
@@ -30,9 +30,9 @@ function inSpreadsheet(id: string): string {
 }
 
 function isRewritten(inReport: string, inWallet: string): boolean {
-  const isForm = scientific.test(inReport) || rewritten.test(inReport)
+  const isForm = scientific.test(inReport) || spreadsheetForm.test(inReport)
   const lostZeros = inWallet.startsWith('0') && !inReport.startsWith('0')
-  return (isForm || lostZeros) && inSpreadsheet(inReport) === inSpreadsheet(inWallet)
+  return inReport !== inWallet && (isForm || lostZeros) && inSpreadsheet(inReport) === inSpreadsheet(inWallet)
 }
 
 /** The numbers of rows and transactions that a finding is about. */
@@ -51,6 +51,7 @@ export class WholeReport {
   readonly #alone = new Spool()
   readonly #notCompared: NotCompared
   #scientific: string | null = null
+  #rewritten: Ids | null = null
   /** Whether any row has its transaction, if only on another day. */
   #hasPair = false
 
@@ -59,18 +60,24 @@ export class WholeReport {
   }
 
   add({ shape, row, record }: Finding): void {
-    if (row !== null && record !== null) this.#hasPair = true
+    if (row !== null && record !== null) {
+      this.#hasPair = true
+      const ids: Ids[] = [
+        [row.betId, record.betId],
+        [row.playerId ?? record.playerId, record.playerId],
+      ]
+      this.#rewritten ??= ids.find(([inReport, inWallet]) => isRewritten(inReport, inWallet)) ?? null
+    }
     const entry = shape === 'row' ? row : shape === 'record' ? record : null
     if (entry === null || !entry.accepted) return
     if (row !== null)
       this.#scientific ??= [row.transactionId, row.betId].find(id => scientific.test(id)) ?? null
-    const content = this.#contentOf(entry as ReportRow | WalletRecord)
+    const content = this.#contentOf(entry)
     this.#alone.add(partitionOf(content), [content, entry.transactionId, row === null ? 'W' : 'R'].join('\t'))
   }
 
   /** Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. */
-  #contentOf(entry: Entry & { transactionDate: string | null }): string {
-    const { operation, amount, currency, playerId, transactionDate } = entry
+  #contentOf({ operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord): string {
     // The interface's calls have no amount: a report need not state it.
     const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
     const player = this.#notCompared.playerId ? '' : inSpreadsheet(playerId ?? '')
@@ -80,12 +87,14 @@ export class WholeReport {
   /** @returns `null`: it may be that of the wallet */
   result({ report, outside, ignored, wallet }: Counted): WrongReport | null {
     if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(outside, ignored, wallet)
-    const { matched, example, spreadsheet } = this.#matches()
-    if (spreadsheet !== null || this.#scientific !== null) {
+    this.#alone.seal()
+    const { matched, example } = this.#matches()
+    const rewritten = this.#rewritten
+    if (rewritten !== null || this.#scientific !== null) {
       const ids =
-        spreadsheet === null
+        rewritten === null
           ? `${this.#scientific} in the report`
-          : `${spreadsheet[0]} in the report is ${spreadsheet[1]} in the wallet`
+          : `${rewritten[0]} in the report is ${rewritten[1]} in the wallet`
       const sentence = `A spreadsheet has rewritten ids of the report: ${ids}. Compare the file as the platform wrote it, which no spreadsheet has saved.`
       return { kind: 'spreadsheet-ids', sentence }
     }
@@ -94,10 +103,10 @@ export class WholeReport {
     return { kind: 'other-ids', sentence }
   }
 
-  #matches(): { matched: number; example: Ids | null; spreadsheet: Ids | null } {
+  /** How many rows are transactions of the wallet but for their ids. */
+  #matches(): { matched: number; example: Ids | null } {
     let matched = 0
     let example: Ids | null = null
-    let spreadsheet: Ids | null = null
     for (let partition = 0; partition < partitions; partition += 1) {
       for (const { inReport, inWallet } of contentsOf(linesOf(this.#alone, partition))) {
         const [row, record] = [inReport[0], inWallet[0]]
@@ -105,10 +114,10 @@ export class WholeReport {
         matched += Math.min(inReport.length, inWallet.length)
         example ??= [row, record]
         const same = inWallet.find(id => isRewritten(row, id))
-        if (same !== undefined) spreadsheet ??= [row, same]
+        if (same !== undefined) this.#rewritten ??= [row, same]
       }
     }
-    return { matched, example, spreadsheet }
+    return { matched, example }
   }
 
   close(): void {

@@ -136,7 +136,7 @@ export const totalIncidents: readonly Incident[] = [
     async arise({ report }) {
       report([{ operation: 'placebet', transactionId: 't-361', betId: 'b-361' }])
     },
-    solution: 'Ask the platform first',
+    solution: 'ask the platform how the call was answered',
   },
   {
     title: 'the report of another day',

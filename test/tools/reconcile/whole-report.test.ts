@@ -94,6 +94,12 @@ describe('ids that a spreadsheet has rewritten', () => {
     const [first] = rewrittenRows(records, written)
     const rows = [first as Row, ...[...records.slice(1), ...others].map(rowOf)]
     await expectOneFinding([...records, ...others], rows, 'spreadsheet-ids', sentence)
+    // Only its bets, or only its players.
+    const bets = records.map(each => ({ ...rowOf(each), betId: written(each.betId) }))
+    await expectOneFinding(records, bets, 'spreadsheet-ids', / in the report is .* in the wallet/)
+    const ofPlayers = records.map(each => ({ ...each, playerId: ids[0] as string }))
+    const players = ofPlayers.map(each => ({ ...rowOf(each), playerId: written(each.playerId) }))
+    await expectOneFinding(ofPlayers, players, 'spreadsheet-ids', / in the report is .* in the wallet/)
     const numbered = records.map(each => ({ ...each, playerId: ids[0] as string }))
     const all = rewrittenRows(numbered, written).map(row => ({ ...row, playerId: written(row.playerId) }))
     await expectOneFinding(numbered, all, 'spreadsheet-ids', sentence)
