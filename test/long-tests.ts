@@ -16,7 +16,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
-    stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
+    stores/postgres/rewritten-tables tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
     tools/html/browser tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate tools/command/outbox

@@ -90,12 +90,9 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',
-    'differenceCsvHeader',
-    'differenceCsvLine',
     'differenceKinds',
     'formatReconciliation',
     'kindTitles',
-    'readKnownDifferences',
     'reconcile',
     'renderReconciliation',
   ],

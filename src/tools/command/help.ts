@@ -39,8 +39,8 @@ export const commandHelp = `Usage
   transaction  shows every operation that has used a transactionId, or finds one by amount and time
   player       shows an account with its transactions and bets
   owed         shows the clawbacks that were not collected, in sum and bet by bet
-  reconcile    compares the platform's report with the wallet's transactions, explains each
-               difference, and shows the call that repairs it
+  reconcile    compares the platform's report with the wallet's transactions, and explains each
+               difference
 
 See bet-wallet <command> --help.`
 
@@ -224,7 +224,7 @@ export const reconcileHelp = `Usage
 
 Compares the platform's report with what the wallet has recorded in the same time: CSV with a
 header, or JSON lines, in UTF-8, in any order and of any size. Changes nothing. Each difference is
-explained, with the call that repairs it.
+explained, with its bet in the wallet. What is right, people decide: no call is printed.
 
 Scope
   <report>                  a row per transaction, with the columns operation, transactionId, betId,
@@ -239,22 +239,20 @@ Scope
                             { "dates": { "timeZone": "Europe/Berlin" } }
   --margin <duration>       how far before and after the range the wallet is read too, for what it
                             recorded a little earlier or later than the platform dates it (1h)
-  --known <file.csv>        differences that --csv has written before: they stay in the totals, and
-                            are left out of the lists and of the exit code; can be repeated
 
 ${databaseHelp}
 
 Output (in addition to the table)
   --json <file>             the result as JSON, with up to 1,000 differences of each kind
   --lines <file>            all differences, one JSON object per line
-  --csv <file>              all differences, for a spreadsheet
   --html <file>             the result as an HTML page
 
 Both sides are sorted into a temporary file, in the folder that TMPDIR names: about 120 bytes per
 row.
 
-The exit code is 0 if no difference is new, 1 if one is, and 2 if nothing was compared:
-a row that cannot be read, an error of the database, or no transaction on either side.`
+The exit code is 0 if nothing differs, 1 if something does, and 2 if nothing was compared: a report
+that is not the wallet's as a whole (rewritten ids, no row in the range), a row that cannot be read,
+an error of the database, or no transaction on either side.`
 
 const authenticationHelp = `Authentication
   --user <name>             HTTP Basic; the password is read from the environment variable

@@ -1,9 +1,7 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { ParseArgsConfig } from 'node:util'
 import { countText } from '../html/figures.js'
-import { differenceCsvHeader, differenceCsvLine, readKnownDifferences } from '../reconcile/differences-csv.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
@@ -22,14 +20,12 @@ const reconcileArguments = {
   json: { type: 'string' },
   lines: { type: 'string' },
   html: { type: 'string' },
-  csv: { type: 'string' },
-  known: { type: 'string', multiple: true },
 } as const satisfies ParseArgsConfig['options']
 
 const exitCodes: Record<Reconciliation['verdict'], number> = {
   equal: 0,
-  known: 0,
   different: 1,
+  'wrong-report': 2,
   'nothing-compared': 2,
 }
 
@@ -46,27 +42,15 @@ export async function reconcile(words: string[]): Promise<number> {
     ...given('mapping', mappingOf(values.mapping)),
     ...given('marginMs', millisecondsOf('--margin', values.margin)),
   }
-  for (const file of [values.json, values.lines, values.csv, values.html]) checkWritable(file)
-  const knownFiles = (values.known ?? []).map(file => resolve(file))
-  if (values.csv !== undefined && knownFiles.includes(resolve(values.csv))) {
-    throw new UsageError(
-      '--csv would replace a file of --known, and has only what is new: give it another name',
-    )
-  }
-  const known = (await Promise.all((values.known ?? []).map(readKnownDifferences))).flat()
+  for (const file of [values.json, values.lines, values.html]) checkWritable(file)
   const lines = values.lines === undefined ? null : bufferedFile(values.lines)
-  const csv = values.csv === undefined ? null : bufferedFile(values.csv, differenceCsvHeader)
   const isTerminal = process.stderr.isTTY
   try {
     const result = await withLookups(values, lookups =>
       compare({
         ...options,
         lookups,
-        known,
-        onDifference(difference) {
-          lines?.write(`${JSON.stringify(difference)}\n`)
-          csv?.write(differenceCsvLine(difference))
-        },
+        onDifference: difference => lines?.write(`${JSON.stringify(difference)}\n`),
         ...(isTerminal && {
           onProgress: ({ report, wallet }) =>
             overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),
@@ -76,13 +60,11 @@ export async function reconcile(words: string[]): Promise<number> {
     if (isTerminal) overwriteLine('')
     console.log(formatReconciliation(result))
     lines?.finish()
-    csv?.finish()
     writeReport(values.json, () => `${JSON.stringify(result, null, 2)}\n`)
     writeReport(values.html, () => renderReconciliation(result))
     return exitCodes[result.verdict]
   } finally {
     lines?.discard()
-    csv?.discard()
   }
 }
 

@@ -44,7 +44,11 @@ export async function* csvRecords(
     rest += chunk
     yield take(false)
     if (rest.length > recordLengthMax) {
-      invalidRow(line, null, `the record has more than ${recordLengthMax} characters: is a quote not closed?`)
+      invalidRow(
+        line,
+        null,
+        `the record has more than ${recordLengthMax} characters: is a quote not closed, or are its lines ended by CR alone?`,
+      )
     }
   }
   if (rest !== '' && !rest.endsWith('\n')) rest += '\n'

@@ -12,6 +12,7 @@ export const kindTitles = {
   'other-type': 'Another type in the wallet',
   'other-operation': 'Another operation in the wallet',
   'never-arrived': 'In the report, never arrived in the wallet',
+  'credited-in-part': 'In the report, credited in part by your own code',
   'refused-by-wallet': 'In the report, refused by the wallet',
   'lost-refusal': 'Refused clawback that is missing in the wallet',
   tombstone: 'Rolled back before its bet arrived',
@@ -22,39 +23,48 @@ export const kindTitles = {
   'other-transaction-id': 'The same under another transactionId',
   'duplicate-in-report': 'Twice in the report',
   'conflicting-in-report': 'Twice in the report, with other content',
-  repaired: 'Repaired by calls of an earlier reconciliation',
   'out-of-range': 'On another day, or outside of the range',
 } as const
 
 export type DifferenceKind = keyof typeof kindTitles
 export const differenceKinds = Object.keys(kindTitles) as DifferenceKind[]
 
-export interface RepairCall {
-  /** Below the address of the wallet. A settlement has no path of the interface: it is the operator's own. */
-  path: '/placebet' | '/unsettlement' | '/rollbackbet' | '/settlement'
-  body: Readonly<Record<string, string>>
-  /** To paste into a shell. Address and credentials are environment variables. */
-  curl: string
-}
-
-export interface Repair {
-  /** Who has to act: `none`, the platform, or the operator (after an agreement with the platform). */
-  by: 'none' | 'platform' | 'operator'
-  text: string
-  /** In this order. Empty where no call repairs it. */
-  calls: readonly RepairCall[]
-}
-
-/** A time for which one side has nothing, by the platform's dates: UTC, ISO 8601. */
-export interface Span {
-  from: string
-  to: string
+/** What each kind means. */
+export const kindSentences: Record<DifferenceKind, string> = {
+  'duplicate-in-wallet':
+    'The store has recorded a transaction twice, which must be impossible: stop the wallet, and check the primary key of the transactions.',
+  'other-player':
+    'Both sides have it, for different players; the wallet never changes what is recorded, so the platform says first which of the two is right.',
+  'other-bet':
+    'Both sides have it, for different bets; the wallet never changes what is recorded, so the platform says first which of the two is right.',
+  'other-currency': 'Both sides have it, in different currencies; the wallet never converts.',
+  'other-amount': 'Both sides have it, with different amounts: agree with the platform which one is right.',
+  'other-type': 'Both sides have it, with different types: agree with the platform which one is right.',
+  'other-operation':
+    'Both sides have the transactionId, for different operations: agree with the platform which one is right.',
+  'never-arrived':
+    "The wallet has no record of it, and cannot see what your own code moved without one: look into the PAM's ledger, and ask the platform how it was answered.",
+  'credited-in-part':
+    'The bet holds a part of it that no transaction records; the rest is in no record of the wallet.',
+  'refused-by-wallet': 'The refusal is final and nothing moved; the platform must not count it.',
+  'lost-refusal':
+    'The platform nets the amount off later winnings, and the wallet has lost its own record of the refusal.',
+  tombstone: 'Its rollback came first, so no stake was debited and none is owed.',
+  'rolled-back-twice': 'The stake was returned once, by the first rollback.',
+  'missing-in-report':
+    'The wallet has moved it, and the platform does not count it: ask whether it knows it.',
+  'refused-by-platform':
+    'The wallet has moved it, and the platform counts it as refused: ask how it was answered.',
+  'uncollected-clawback':
+    'The platform nets the amount off later winnings; debited by hand, the player would pay twice.',
+  'other-transaction-id': 'The money moved once, under the transactionId of the wallet.',
+  'duplicate-in-report': 'The money moved once in the wallet; the platform counts it again.',
+  'conflicting-in-report': 'The wallet executes a transactionId once, with its first content.',
+  'out-of-range': 'Both sides have it: together with the range beside it, or in a wider one, the sums agree.',
 }
 
 /** One difference between the platform's report and the wallet. */
 export interface Difference {
-  /** Of all that differs: the same in every reconciliation, as long as both sides say the same. */
-  id: string
   kind: DifferenceKind
   /** `null`: the platform's report has no such row. */
   report: ReportRow | null
@@ -68,9 +78,10 @@ export interface Difference {
    */
   effects: readonly { currency: string | null; amount: DecimalText }[]
   explanation: string
-  repair: Repair
-  /** The gap of the other side that it is in. */
-  gap: Span | null
+  /** What the PAM's own code has credited of it: the bet holds it, and no transaction records it. */
+  credited: DecimalText | null
+  /** The bet in the wallet: its first transactions, and what it holds now. `null`: it was not looked up. */
+  bet: readonly string[] | null
 }
 
 /** What was found by comparing one key, before its bet is looked at. */
@@ -85,12 +96,5 @@ export interface Finding {
   record: WalletRecord | null
 }
 
-/** A finding whose kind is known. */
-export interface Judgement extends Finding {
-  kind: DifferenceKind
-}
-
-/** With who has to act, and the calls. */
-export interface Planned extends Judgement {
-  repair: Repair
-}
+/** A finding whose kind is known, with what its bet says. */
+export interface Judgement extends Finding, Pick<Difference, 'kind' | 'credited' | 'bet'> {}

@@ -1,29 +1,20 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
-import { moneyText } from './amounts.js'
+import { moneyText, subtract } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
-import type { Patterns } from './patterns.js'
 import { similarOf } from './similar.js'
 
-export function explanationOf(judged: Judgement, patterns: Patterns): string {
+export function explanationOf(judged: Judgement): string {
   const { kind, row, record } = judged
   const isAlsoAcross =
     kind !== 'out-of-range' && row !== null && record !== null && row.inRange !== record.inRange
-  const other = patterns.swappedWith(judged)
-  return [
-    `${sentenceOf(judged)}${idsText(judged)}`,
-    ...(isAlsoAcross
-      ? [`It is also outside of the range on one side: recorded at ${record.recordedAt}.`]
-      : []),
-    ...(other === undefined
-      ? []
-      : [
-          `For the ${other.operation} ${other.transactionId} of bet ${other.betId} it is the other way round: the two amounts are swapped.`,
-        ]),
-  ].join(' ')
+  const across = isAlsoAcross
+    ? ` It is also outside of the range on one side: recorded at ${record.recordedAt}.`
+    : ''
+  return `${sentenceOf(judged)}${idsText(judged)}${across}`
 }
 
-function sentenceOf({ kind, row, record }: Judgement): string {
+function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
   const inReport = row as ReportRow
   const inWallet = record as WalletRecord
   switch (kind) {
@@ -42,7 +33,12 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'other-operation':
       return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}; the wallet recorded a ${inWallet.operation} under this transactionId.`
     case 'never-arrived':
-      return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).`
+      return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).${bet === null && inReport.operation === 'settlement' ? ' Its bet was not looked up, so your own code may have credited it.' : ''}`
+    case 'credited-in-part': {
+      const { amount, currency } = inReport
+      const missing = subtract(amount ?? '0', credited ?? '0')
+      return `The platform counts a settlement of ${moneyText(inReport)}. ${moneyText({ amount: credited, currency })} of it was credited by your own code; ${moneyText({ amount: missing, currency })} is missing.`
+    }
     case 'lost-refusal':
       return `The platform knows this clawback as refused, so it nets the amount off later winnings. The wallet has no record of it: a restore or a failover lost it, say.`
     case 'refused-by-wallet':
@@ -63,10 +59,6 @@ function sentenceOf({ kind, row, record }: Judgement): string {
       return `In the report, ${placeOf(inReport)} repeats the ${inReport.operation}: ${moneyText(inReport)} counted once more than it moved.`
     case 'conflicting-in-report':
       return `In the report, ${placeOf(inReport)} has the transactionId of another row, with other content (${moneyText(inReport)}): only one of the two was executed.`
-    case 'repaired':
-      return row === null
-        ? `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}; the report does not have it.`
-        : `The platform counts ${moneyText(inReport)}${inReport.type === null ? '' : ` as ${inReport.type}`}; the wallet moved ${moneyText(inWallet)}${inWallet.type === null ? '' : ` as ${inWallet.type}`}.`
     case 'out-of-range':
       return outsideText(inReport, inWallet)
   }

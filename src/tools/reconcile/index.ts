@@ -1,17 +1,8 @@
 /** `bet-wallet/reconcile`: the platform's report against the wallet's transactions. */
 
-export type { Gap, KindTotal, Known } from './collection.js'
+export type { KindTotal } from './collection.js'
 export type { DateMapping } from './dates.js'
-export {
-  type Difference,
-  type DifferenceKind,
-  differenceKinds,
-  kindTitles,
-  type Repair,
-  type RepairCall,
-  type Span,
-} from './difference.js'
-export { differenceCsvHeader, differenceCsvLine, readKnownDifferences } from './differences-csv.js'
+export { type Difference, type DifferenceKind, differenceKinds, kindTitles } from './difference.js'
 export type { ReportRow, WalletRecord } from './entry.js'
 export { ReconcileError, type ReconcileErrorCode } from './errors.js'
 export type { GroupSum } from './groups.js'
@@ -20,3 +11,4 @@ export { renderReconciliation } from './page.js'
 export { type ReconcileOptions, type Reconciliation, reconcile } from './reconciliation.js'
 export { formatReconciliation } from './text.js'
 export type { CurrencyTotal, SideTotal, Total } from './totals.js'
+export type { WrongReport } from './whole-report.js'

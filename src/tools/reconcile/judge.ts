@@ -1,11 +1,10 @@
 /** Names each finding, by the other findings of its bet and by lookups of what the range does not show. */
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
-import { isZero } from './amounts.js'
-import { BetFacts, type LookedUp, viewOf } from './bet-state.js'
-import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
-import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
-import { differingFields } from './pairs.js'
-import { needsBet, planBet } from './plan.js'
+import { compare, type DecimalText, isZero } from './amounts.js'
+import { BetFacts, type LookedUp } from './bet-facts.js'
+import type { DifferenceKind, Finding, Judgement } from './difference.js'
+import type { ReportRow, WalletRecord } from './entry.js'
+import { differingFields, type FillSink, fillRow } from './pairs.js'
 import { similarOf } from './similar.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
@@ -41,7 +40,7 @@ export function limitedLookups(
       if (lookups.bet === undefined || lacksIndex || !isAllowed()) return null
       try {
         const history = await lookups.bet(id)
-        return { history, facts: history && new BetFacts(history) }
+        return { facts: history && new BetFacts(history) }
       } catch (error) {
         if ((error as { code?: unknown } | null)?.code !== indexMissing) throw error
         lacksIndex = true
@@ -53,14 +52,13 @@ export function limitedLookups(
 }
 
 /** What a judge needs to know of the reconciliation. */
-export interface JudgeContext {
+export interface JudgeContext extends FillSink {
   lookups: JudgeLookups
-  /** The start of the range: the date of a call for a row without one. */
-  from: string
-  isInRange(date: string): boolean
   recordOf(transaction: RecordedTransaction): WalletRecord
   /** A refusal that the platform has and the wallet need not have. */
   refusalAlone(): void
+  /** What the PAM's own code has credited of a settlement that no transaction records. */
+  credited(row: ReportRow, amount: DecimalText): void
 }
 
 /** The findings of a bet, and the bet itself, which is looked up once. */
@@ -73,8 +71,17 @@ interface BetCase {
   look(): Promise<LookedUp | null>
 }
 
+/** A finding whose kind is known. */
+type Judged = Finding & Pick<Judgement, 'kind'>
+
+/** Kinds about which the whole bet says more. */
+const kindsWithStory: readonly DifferenceKind[] = [
+  ...(['never-arrived', 'lost-refusal', 'missing-in-report', 'refused-by-platform'] as const),
+  ...(['other-amount', 'other-type'] as const),
+]
+
 /** @param findings all of one bet */
-export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Planned[]> {
+export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Judgement[]> {
   const { paired, others } = pairByContent(findings)
   const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
   let looked: Promise<LookedUp | null> | undefined
@@ -87,12 +94,36 @@ export async function judgeBet(findings: readonly Finding[], context: JudgeConte
       return looked
     },
   }
-  const judged: Judgement[] = [...paired]
+  const judged: Judged[] = [...paired]
   for (const finding of others) judged.push(...(await judge(finding, bet, context)))
-  const found = new Set(judged.flatMap(({ record }) => (record === null ? [] : [keyOf(record)])))
-  const seen = judged.some(needsBet) ? await bet.look() : null
-  const view = viewOf(seen, transaction => found.has(keyOf(transaction)), context.isInRange)
-  return planBet(judged, view, context)
+  const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await bet.look() : null
+  return withBet(judged, seen, context)
+}
+
+/** Takes off what the bet explains, and adds the story of the bet to the rest. */
+function withBet(judged: readonly Judged[], seen: LookedUp | null, context: JudgeContext): Judgement[] {
+  const lost = judged.flatMap(({ kind, row }) =>
+    kind === 'never-arrived' && row?.operation === 'settlement' ? [row] : [],
+  )
+  const credited = seen?.facts?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
+  for (const [row, amount] of credited) context.credited(row, amount)
+  return judged.flatMap((each): Judgement[] => {
+    const { kind, row } = each
+    const amount = (row && credited.get(row)) ?? null
+    if (amount !== null && compare(amount, row?.amount ?? '0') === 0) return []
+    // A refusal for another reason than funds is not recorded (D8).
+    if (
+      kind === 'lost-refusal' &&
+      seen !== null &&
+      lost.length === 0 &&
+      !seen.facts?.mayReverse(row?.type ?? null)
+    ) {
+      context.refusalAlone()
+      return []
+    }
+    const bet = seen && (seen.facts?.story ?? ['No transaction of the wallet names this bet.'])
+    return [{ ...each, kind: amount === null ? kind : 'credited-in-part', credited: amount, bet }]
+  })
 }
 
 const isCountedInReport = ({ shape, row, record }: Finding) =>
@@ -102,8 +133,8 @@ const isEmptyRollback = ({ record }: Finding) =>
   record?.operation === 'rollbackbet' && record.accepted && isZero(record.amount ?? '0')
 
 /** A row without its record, and a record without its row, which are the same but for the id. */
-function pairByContent(findings: readonly Finding[]): { paired: Judgement[]; others: Finding[] } {
-  const paired: Judgement[] = []
+function pairByContent(findings: readonly Finding[]): { paired: Judged[]; others: Finding[] } {
+  const paired: Judged[] = []
   const others: Finding[] = []
   const free = new FreeRecords(findings.filter(({ shape }) => shape === 'record'))
   for (const finding of findings) {
@@ -162,7 +193,7 @@ class FreeRecords {
 }
 
 /** @returns none for a refusal that both sides have */
-async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Promise<Judgement[]> {
+async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Promise<Judged[]> {
   const { shape, row, record } = finding
   switch (shape) {
     case 'twice-in-wallet':
@@ -207,7 +238,6 @@ async function kindOfPair(row: ReportRow, record: WalletRecord, bet: BetCase): P
   return kind ?? 'out-of-range'
 }
 
-/** No kind that plans calls: they would be for one of two bets. */
 async function kindOfSimilar(row: ReportRow, record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
   if (!record.accepted) return await kindOfPair(row, record, bet)
   const isPlayer = row.playerId === null || similarOf(row.playerId) === similarOf(record.playerId)
@@ -219,11 +249,12 @@ async function judgeRow(
   row: ReportRow,
   bet: BetCase,
   context: JudgeContext,
-): Promise<Judgement[]> {
+): Promise<Judged[]> {
   const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
   const elsewhere = recorded.find(({ operation }) => operation === row.operation)
   if (elsewhere !== undefined) {
     const record = { ...context.recordOf(elsewhere), inRange: false }
+    fillRow(row, record, context)
     if (!row.accepted && !record.accepted) {
       context.refusalAlone()
       return []

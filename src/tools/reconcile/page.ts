@@ -1,6 +1,6 @@
 /** A reconciliation as one HTML page: for finance, for the platform and for the archive. */
 
-import { code, documentOf, factList, section, verdictBlock, wideTable } from '../html/document.js'
+import { documentOf, factList, section, verdictBlock, wideTable } from '../html/document.js'
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
 import { amountText, type DecimalText, isZero, signed } from './amounts.js'
@@ -8,17 +8,8 @@ import type { Difference } from './difference.js'
 import { placeOf } from './entry.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import { orderText } from './sending-order.js'
 import { countedCurrencies, type SideTotal } from './totals.js'
-import {
-  effectText,
-  gapText,
-  listed,
-  repairNames,
-  subjectOf,
-  verdictSentence,
-  verdictWords,
-} from './words.js'
+import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
 const shownMax = 100
@@ -30,12 +21,11 @@ const shownMax = 100
  * @returns a complete document in UTF-8, which is also well-formed XML
  */
 export function renderReconciliation(reconciliation: Reconciliation): string {
-  const { verdict, gaps, kinds, totals, notes, from, to } = reconciliation
+  const { verdict, kinds, totals, notes, from, to } = reconciliation
   const body = html`${head(reconciliation)}
 <main>
 ${section(totals.length > 0, 'totals', 'Totals', totalsTable(reconciliation))}
 ${section(kinds.length > 0, 'kinds', 'Differences by kind', kindsTable(reconciliation))}
-${section(gaps.length > 0, 'gaps', 'Gaps', html`<ul class="not-seen">${gaps.slice(0, shownMax).map(gap => html`<li>${gapText(gap)}</li>`)}</ul>${moreText(gaps.length - shownMax)}`)}
 ${kinds.map(kind => kindSection(kind, reconciliation.differences))}
 ${groupSection('bets', 'Bets', reconciliation.bets, reconciliation.betsOmitted)}
 ${groupSection('players', 'Players', reconciliation.players, reconciliation.playersOmitted)}
@@ -49,7 +39,7 @@ function head(reconciliation: Reconciliation): Markup {
   const { verdict, from, to, timeZone, rows, durationMs } = reconciliation
   const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
   const isEqual = verdict === 'equal'
-  return html`<header class="head ${isEqual ? 'pass' : verdict === 'different' ? 'fail' : 'warn'}">
+  return html`<header class="head ${isEqual ? 'pass' : verdict === 'nothing-compared' ? 'warn' : 'fail'}">
 <p class="kind">Reconciliation <span>Platform's report and wallet</span></p>
 ${verdictBlock(isEqual, verdictWords[verdict], verdictSentence(reconciliation))}
 <div class="protocol">${factList([
@@ -98,7 +88,7 @@ function totalsTable({ totals }: Reconciliation): Markup {
 
 function kindsTable({ kinds }: Reconciliation): Markup {
   return html`<table><thead><tr><th scope="col">Kind</th><th scope="col">Count</th><th scope="col">Wallet compared with the report</th></tr></thead>
-<tbody>${kinds.map(({ kind, title, count, open, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="${open === 0 ? 'none' : 'fail'}">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
+<tbody>${kinds.map(({ kind, title, count, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="fail">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
 }
 
 const moreText = (more: number) =>
@@ -106,44 +96,37 @@ const moreText = (more: number) =>
     ? html`<p class="lead">… and ${numberText(more)} more, which the JSON or the lines have.</p>`
     : null
 
-function kindSection({ kind, title, count }: Reconciliation['kinds'][number], all: readonly Difference[]) {
-  const ofKind = all.filter(difference => difference.kind === kind)
-  const shown = listed(ofKind).slice(0, shownMax)
-  const order = orderText(ofKind)
-  const more = count - shown.length
+function kindSection(
+  { kind, title, sentence, count }: Reconciliation['kinds'][number],
+  all: readonly Difference[],
+) {
+  const shown = all.filter(difference => difference.kind === kind).slice(0, shownMax)
   return section(
     true,
     kind,
     `${title}: ${numberText(count)}`,
-    html`${order === '' ? null : html`<p class="lead">${order}</p>`}${shown.map(article)}${moreText(more)}`,
+    html`<p class="lead">${sentence}</p>${shown.map(article)}${moreText(count - shown.length)}`,
   )
 }
 
 function article(difference: Difference): Markup {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
-  const { report, wallet, effects, explanation, repair } = difference
-  const isUrgent = repair.by !== 'none'
+  const { report, wallet, effects, explanation, bet } = difference
+  const place =
+    report === null ? '' : `${placeOf(report)}${report.transactionDate ? `, ${report.transactionDate}` : ''}`
   const facts: (readonly [string, string])[] = [
     ['Bet', betId],
     ...(playerId === null ? [] : [['Player', playerId] as const]),
-    ...(report === null
-      ? []
-      : [
-          [
-            'Report',
-            `${placeOf(report)}${report.transactionDate ? `, ${report.transactionDate}` : ''}`,
-          ] as const,
-        ]),
+    ...(report === null ? [] : [['Report', place] as const]),
     ...(wallet === null
       ? []
       : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
-    [repairNames[repair.by], repair.text],
   ]
-  return html`<article class="case failed ${isUrgent ? 'fail' : 'none'}">
+  return html`<article class="case failed fail">
 <header><p class="origin"><b>${effectText(effects)}</b> <span class="source">${operation} ${transactionId}</span></p></header>
 <p class="impact">${explanation}</p>
 <dl class="finding">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${repair.calls.map(({ curl }) => code(curl, '', 'curl'))}</article>
+${bet === null ? null : html`<p class="lead">The bet in the wallet:</p><ul class="not-seen">${bet.map(line => html`<li>${line}</li>`)}</ul>`}</article>
 `
 }
 
@@ -167,5 +150,5 @@ function groupSection(id: string, heading: string, groups: readonly GroupSum[], 
 
 const foot = html`<footer><h2>How to read this</h2>
 <p>A positive amount: the player has that much more in the wallet than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.</p>
-<p>The calls read address and credentials from the environment: WALLET_URL, WALLET_USER and WALLET_PASSWORD. A call that was sent twice moves money once. This file loads nothing and runs no scripts.</p>
+<p>This file loads nothing and runs no scripts.</p>
 </footer>`

@@ -2,6 +2,7 @@
 import type { Finding } from './difference.js'
 import {
   comparedPart,
+  type Entry,
   keyOf,
   keyOfLine,
   keysOfOtherOperations,
@@ -12,16 +13,17 @@ import {
 } from './entry.js'
 import { similarOf } from './similar.js'
 
-export interface PairSink {
+/** Told where the comparison fills in what one side does not say. */
+export interface FillSink {
+  filledIn(side: 'report' | 'wallet', before: Entry, now: Entry): void
+}
+
+export interface PairSink extends FillSink {
   found(finding: Finding): void
   /** A row and a record agree, both within the range. */
   equal(): void
   /** One side refused it, and the other one does not have it: no money moved. */
   refusalAlone(): void
-  /** A row that states no amount: it now has that of its record, and its currency unless it states one. */
-  withoutAmount(row: ReportRow): void
-  /** A record without a currency: it now has that of its row. */
-  withoutCurrency(record: WalletRecord): void
 }
 
 /** The values of a row and its record that differ. What one of them does not say is not compared. */
@@ -98,7 +100,9 @@ function compareAlone(
   const isOperation = (key: string) => row.accepted && row.inRange && records.agrees(key, row)
   const otherKey = keysOfOtherOperations(row).find(isOperation)
   if (otherKey !== undefined) {
-    sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
+    const record = records.get(otherKey).record as WalletRecord
+    fillRow(row, record, sink)
+    sink.found({ shape: 'operation', row, record })
     records.take(otherKey)
     return true
   }
@@ -126,22 +130,29 @@ function comparePair(
 ): void {
   if (!row.inRange && !record.inRange) return
   if (record.currency === null && row.currency !== null) {
+    const before = { ...record }
     record.currency = row.currency
-    if (record.inRange) sink.withoutCurrency(record)
+    if (record.inRange) sink.filledIn('wallet', before, record)
   }
-  if (row.accepted && row.amount === null && record.accepted) {
-    row.amount = record.amount
-    row.currency ??= record.currency
-    if (row.inRange) sink.withoutAmount(row)
-  }
+  fillRow(row, record, sink)
   const agrees =
     shape === 'pair' && row.accepted === record.accepted && differingFields(row, record).length === 0
   if (!agrees || isOnOtherDay(row, record)) sink.found({ shape, row, record })
   else if (row.inRange && record.inRange) sink.equal()
 }
 
+/** A row that states no amount has that of its record, and its currency unless it states one. */
+export function fillRow(row: ReportRow, record: WalletRecord, sink: FillSink): void {
+  if (!row.accepted || row.amount !== null || !record.accepted) return
+  const before = { ...row }
+  row.amount = record.amount
+  row.currency ??= record.currency
+  if (row.inRange) sink.filledIn('report', before, row)
+}
+
 function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void {
   if (!row.inRange) return
+  fillRow(row, record, sink)
   if (!row.accepted) sink.refusalAlone()
   // The record is a refusal that a refused row of this key has taken: this row was never executed.
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })

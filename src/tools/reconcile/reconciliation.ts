@@ -2,11 +2,10 @@
 
 import type { WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
-import { add, addTo, isZero, type Sum, subtract } from './amounts.js'
-import { type Collected, Collection, isDifferenceId } from './collection.js'
+import { isZero, subtract } from './amounts.js'
+import { type Collected, Collection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
 import {
-  countedOf,
   lineOfRecord,
   lineOfRow,
   type NotCompared,
@@ -18,14 +17,14 @@ import { ReconcileError } from './errors.js'
 import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
 import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
 import { notComparedBy, Unstated } from './notes.js'
-import { comparePartition } from './pairs.js'
-import { Patterns } from './patterns.js'
+import { comparePartition, type FillSink } from './pairs.js'
 import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
 import { linesOf, partitionOf, partitions, Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
 import { recordOf, type WalletRange } from './wallet-records.js'
+import { WholeReport, type WrongReport } from './whole-report.js'
 
 export interface ReconcileOptions {
   /**
@@ -56,8 +55,7 @@ export interface ReconcileOptions {
    */
   marginMs?: number
   /**
-   * How many differences of each kind the result lists, the largest first; of what never arrived, the first
-   * to be sent. All are counted.
+   * How many differences of each kind the result lists, the largest first. All are counted.
    *
    * @default 1_000
    */
@@ -68,12 +66,7 @@ export interface ReconcileOptions {
    * @default 10_000
    */
   lookupsMax?: number
-  /**
-   * The ids of known differences, which only the totals contain. An id leaves out one difference;
-   * `readKnownDifferences` reads them from a file.
-   */
-  known?: readonly string[]
-  /** Called with every difference that is not known, listed or not. */
+  /** Called with every difference, listed or not. */
   onDifference?(difference: Difference): void
   /** Called now and then with the rows read so far. */
   onProgress?(progress: { report: number; wallet: number }): void
@@ -82,10 +75,12 @@ export interface ReconcileOptions {
 /** The result of a reconciliation. Amounts are exact decimals as text. */
 export interface Reconciliation extends Collected {
   /**
-   * `equal`: no difference. `known`: none but those that were known before. `nothing-compared`: neither side
-   * has a transaction in the range, so nothing is proved.
+   * `equal`: no difference. `wrong-report`: the report as a whole is not that of the wallet, so no single
+   * difference is named. `nothing-compared`: neither side has a transaction in the range.
    */
-  verdict: 'equal' | 'known' | 'different' | 'nothing-compared'
+  verdict: 'equal' | 'different' | 'wrong-report' | 'nothing-compared'
+  /** `null`: the report may be that of the wallet. */
+  wrongReport: WrongReport | null
   from: string
   to: string
   /** Of the days: that of the mapping, or UTC. */
@@ -103,6 +98,8 @@ export interface Reconciliation extends Collected {
     equal: number
     /** Refused by one side and missing on the other: no money moved. */
     refusedAlone: number
+    /** Settlements that no transaction records, and that the bet holds: your own code has credited them. */
+    creditedByOwnCode: number
   }
   /** Per day, operation and currency. */
   totals: Total[]
@@ -130,52 +127,41 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const { from, to, isInRange, mapping } = settings
   const notes: string[] = []
   const sides = { report: new Spool(), wallet: new Spool(), findings: new Spool() }
-  const patterns = new Patterns({ from, to }, isInRange)
-  const collection = new Collection({
-    max: settings.differencesMax,
-    known: options.known ?? [],
-    patterns,
-    each: difference => options.onDifference?.(difference),
-  })
+  const collection = new Collection(settings.differencesMax, each => options.onDifference?.(each))
+  let whole: WholeReport | undefined
   try {
     const opened = await openReports(reportsOf(options), mapping, isInRange)
     const notCompared = notComparedBy(opened, notes)
-    const read = new Reading(options, patterns)
+    whole = new WholeReport(notCompared)
+    const read = new Reading(options)
     const report = await read.report(opened, notCompared, sides.report)
     notes.push(...report.unstated.notes(notCompared))
     const wallet = await read.wallet(settings, notCompared, sides.wallet)
-    const compared = compareSides(sides, patterns, record =>
-      wallet.totals.moveToCurrency(dayOf(record, notCompared)),
-    )
+    const fill: FillSink = {
+      filledIn: (side, before, now) => (side === 'report' ? report : wallet).totals.replace(before, now),
+    }
+    const compared = compareSides(sides, whole, fill)
     sides.findings.seal()
-    await judgeFindings(sides.findings, collection, {
-      from,
-      isInRange,
-      refusalAlone: () => {
-        compared.rows.refusedAlone += 1
-      },
-      lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
-      recordOf: transaction => recordOf(transaction, settings),
-    })
+    const { outside } = report
+    const counts = { report: report.rows, ignored: opened.ignored(), outside, wallet: wallet.rows }
+    const wrongReport = whole.result(counts)
+    if (wrongReport === null) {
+      const context = { ...fill, ...judgingOf(options, settings, notes, wallet.totals, compared) }
+      await judgeFindings(sides.findings, collection, context)
+    }
     const totals = totalsOf(report.totals, wallet.totals)
     const currencies = currencyTotalsOf(totals)
-    checkSums(currencies, collection, compared.withoutAmount)
+    if (wrongReport === null) checkSums(currencies, collection)
     const collected = collection.result()
     const isEmpty = report.rows + wallet.rows === 0
-    const verdict = collected.kinds.length > 0 ? 'different' : collected.known.count > 0 ? 'known' : 'equal'
-    const { outside } = report
+    const verdict = collected.kinds.length > 0 ? 'different' : 'equal'
     return {
-      verdict: isEmpty ? 'nothing-compared' : verdict,
+      verdict: isEmpty ? 'nothing-compared' : wrongReport === null ? verdict : 'wrong-report',
+      wrongReport,
       from,
       to,
       timeZone: mapping.dates.timeZone,
-      rows: {
-        report: report.rows,
-        ignored: opened.ignored(),
-        outside,
-        wallet: wallet.rows,
-        ...compared.rows,
-      },
+      rows: { ...counts, ...compared },
       totals,
       currencies,
       ...collected,
@@ -183,8 +169,32 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
       durationMs: performance.now() - startedMs,
     }
   } finally {
+    whole?.close()
     collection.close()
     for (const spool of Object.values(sides)) spool.close()
+  }
+}
+
+type ComparedRows = Pick<Reconciliation['rows'], 'equal' | 'refusedAlone' | 'creditedByOwnCode'>
+
+/** What judges look up, and where they count. */
+function judgingOf(
+  { lookups }: ReconcileOptions,
+  settings: Settings,
+  notes: string[],
+  inWallet: SideTotals,
+  rows: ComparedRows,
+): Omit<JudgeContext, keyof FillSink> {
+  return {
+    lookups: limitedLookups(lookups, settings.lookupsMax, note => notes.push(note)),
+    recordOf: transaction => recordOf(transaction, settings),
+    refusalAlone() {
+      rows.refusedAlone += 1
+    },
+    credited(row, amount) {
+      if (amount === row.amount) rows.creditedByOwnCode += 1
+      inWallet.add({ ...row, amount })
+    },
   }
 }
 
@@ -206,7 +216,6 @@ const optionNames = [
   'marginMs',
   'differencesMax',
   'lookupsMax',
-  'known',
   'onDifference',
   'onProgress',
 ]
@@ -215,10 +224,6 @@ function settingsOf(options: ReconcileOptions): Settings {
   check.names(options, optionNames)
   check.func('onDifference', options.onDifference)
   check.func('onProgress', options.onProgress)
-  const { known = [] } = options
-  if (!Array.isArray(known) || !known.every(isDifferenceId)) {
-    check.invalid('known must be a list of ids of differences, as the result and the CSV have them')
-  }
   if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
   const reports = reportsOf(options)
   if (reports.length === 0 || !reports.every(isReport)) {
@@ -260,11 +265,9 @@ const progressEvery = 100_000
 class Reading {
   readonly #progress = { report: 0, wallet: 0 }
   readonly #options: ReconcileOptions
-  readonly #patterns: Patterns
 
-  constructor(options: ReconcileOptions, patterns: Patterns) {
+  constructor(options: ReconcileOptions) {
     this.#options = options
-    this.#patterns = patterns
   }
 
   #count(side: 'report' | 'wallet'): void {
@@ -280,7 +283,6 @@ class Reading {
     for await (const batch of opened.rows) {
       for (const row of batch) {
         spool.add(partitionOf(row.transactionId), lineOfRow(row, notCompared))
-        this.#patterns.addRow(row)
         if (row.inRange) {
           totals.add(row)
           unstated.add(row)
@@ -302,7 +304,6 @@ class Reading {
     for await (const transaction of this.#options.lookups.transactions(range)) {
       const record = recordOf(transaction, settings)
       spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
-      this.#patterns.addRecord(record)
       if (record.inRange) {
         totals.add(dayOf(record, notCompared))
         rows += 1
@@ -314,25 +315,19 @@ class Reading {
   }
 }
 
-interface Compared {
-  rows: { equal: number; refusedAlone: number }
-  /** Per currency, what rows without an amount have moved. */
-  withoutAmount: ReadonlyMap<string | null, Sum>
-}
-
 /** Compares partition by partition. The findings go to a spool by bet. */
 function compareSides(
   { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
-  patterns: Patterns,
-  withoutCurrency: (record: WalletRecord) => void,
-): Compared {
-  const rows = { equal: 0, refusedAlone: 0 }
-  const withoutAmount = new Map<string | null, Sum>()
+  whole: WholeReport,
+  fill: FillSink,
+): ComparedRows {
+  const rows = { equal: 0, refusedAlone: 0, creditedByOwnCode: 0 }
   for (let partition = 0; partition < partitions; partition += 1) {
     comparePartition(report.chunks(partition), wallet.chunks(partition), {
+      ...fill,
       found: finding => {
         findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding))
-        patterns.addFinding(finding)
+        whole.add(finding)
       },
       equal: () => {
         rows.equal += 1
@@ -340,11 +335,9 @@ function compareSides(
       refusalAlone: () => {
         rows.refusedAlone += 1
       },
-      withoutCurrency,
-      withoutAmount: row => addTo(withoutAmount, row.currency, countedOf(row)),
     })
   }
-  return { rows, withoutAmount }
+  return rows
 }
 
 const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
@@ -380,27 +373,17 @@ async function judgeFindings(spool: Spool, collection: Collection, context: Judg
       else ofBet.push(finding)
     }
     for (const findings of bets.values()) {
-      for (const planned of await judgeBet(findings, context)) collection.add(planned)
+      for (const judged of await judgeBet(findings, context)) collection.add(judged)
     }
   }
 }
 
 /** The differences explain the totals to the last digit, or the comparison itself is wrong. */
-function checkSums(
-  currencies: readonly CurrencyTotal[],
-  collection: Collection,
-  withoutAmount: ReadonlyMap<string | null, Sum>,
-): void {
+function checkSums(currencies: readonly CurrencyTotal[], collection: Collection): void {
   const effects = collection.effects()
-  const all = new Set([
-    ...currencies.map(({ currency }) => currency),
-    ...effects.keys(),
-    ...withoutAmount.keys(),
-  ])
-  for (const currency of all) {
+  for (const currency of new Set([...currencies.map(each => each.currency), ...effects.keys()])) {
     const difference = currencies.find(total => total.currency === currency)?.difference ?? '0'
-    const explained = add(effects.get(currency)?.total() ?? '0', withoutAmount.get(currency)?.total() ?? '0')
-    const rest = subtract(difference, explained)
+    const rest = subtract(difference, effects.get(currency)?.total() ?? '0')
     if (!isZero(rest)) {
       throw new Error(
         `The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`,

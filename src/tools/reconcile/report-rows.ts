@@ -97,7 +97,15 @@ async function* after<T>(first: T[], batches: AsyncGenerator<T[]>): AsyncGenerat
 
 async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = csvRecords(chunks, mapping.delimiter)
-  const [head, ...others] = await firstOf(batches)
+  const [head, ...first] = await firstOf(batches)
+  const others = first.length > 0 ? first : await firstOf(batches)
+  if (others.length === 0 && head?.cells.some(cell => cell.includes('\r'))) {
+    invalidRow(
+      1,
+      null,
+      'its lines are ended by CR alone: the header takes all of the file, and there is no row',
+    )
+  }
   const header = (head?.cells ?? []).map(cell => cell.trim())
   const indexes = new Map<Field, number>()
   for (const [field, column] of mapping.columns) {

@@ -3,27 +3,18 @@
 import { escapeInvisible } from '../../visible-text.js'
 import { countText, durationText, numberText } from '../html/figures.js'
 import { amountText, signed } from './amounts.js'
+import type { KindTotal } from './collection.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import { orderText } from './sending-order.js'
 import { countedCurrencies, isCounted } from './totals.js'
-import {
-  effectText,
-  gapText,
-  listed,
-  repairNames,
-  subjectOf,
-  timeText,
-  verdictSentence,
-  verdictWords,
-} from './words.js'
+import { effectText, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
 
 /** Differences per kind, and bets and players. */
 const shownMax = 10
 
 /**
- * Formats the verdict, totals, differences with their repairs, and the bets and players that differ most.
+ * Formats the verdict, totals, differences with their bets, and the bets and players that differ most.
  *
  * @returns lines without a line end at the end; invisible characters of ids are written like `\u200b`
  */
@@ -34,14 +25,7 @@ export function formatReconciliation(reconciliation: Reconciliation): string {
     `From ${timeText(from)} to ${timeText(to)}${timeZone === 'UTC' ? '' : `, days of ${timeZone}`}. ${counts}`,
     totals.length === 0 ? '' : totalsTable(reconciliation),
     kinds.length === 0 ? '' : kindsTable(reconciliation),
-    gapsText(reconciliation),
-    ...kinds.map(({ kind, title, count }) =>
-      listOf(
-        title,
-        count,
-        differences.filter(difference => difference.kind === kind),
-      ),
-    ),
+    ...kinds.map(kind => listOf(kind, differences)),
     groupsTable('Bet', reconciliation.bets, reconciliation.betsOmitted),
     groupsTable('Player', reconciliation.players, reconciliation.playersOmitted),
     notes.join('\n'),
@@ -86,35 +70,21 @@ function kindsTable({ kinds }: Reconciliation): string {
   return table([['Differences', 'Count', 'Wallet compared with the report'], ...rows], 1)
 }
 
-function gapsText({ gaps }: Reconciliation): string {
-  if (gaps.length === 0) return ''
-  const more = gaps.length - shownMax
-  return [
-    'Gaps',
-    ...gaps.slice(0, shownMax).map(gap => `  ${gapText(gap)}`),
-    ...(more > 0 ? [`  … and ${numberText(more)} more: --json has them`] : []),
-  ].join('\n')
-}
-
-function listOf(title: string, count: number, differences: readonly Difference[]): string {
-  const order = orderText(differences)
-  const shown = listed(differences).slice(0, shownMax)
+function listOf({ kind, title, sentence, count }: KindTotal, all: readonly Difference[]): string {
+  const shown = all.filter(difference => difference.kind === kind).slice(0, shownMax)
   const more = count - shown.length
-  const where =
-    order === '' ? '--json and --lines have them' : '--json has them in this order, --lines in none'
-  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: ${where}`]
-  return [title, ...(order === '' ? [] : [`  ${order}`]), ...shown.map(entryOf), ...rest].join('\n')
+  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: --json and --lines have them`]
+  return [title, `  ${sentence}`, ...shown.map(entryOf), ...rest].join('\n')
 }
 
 function entryOf(difference: Difference): string {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
-  const { effects, explanation, repair } = difference
+  const { effects, explanation, bet } = difference
   const player = playerId === null ? '' : `, player ${playerId}`
   return [
     `  ${operation} ${transactionId}, bet ${betId}${player}: ${effectText(effects)}`,
     `    ${explanation}`,
-    `    ${repairNames[repair.by]}: ${repair.text}`,
-    ...repair.calls.map(({ curl }) => `    ${curl}`),
+    ...(bet === null ? [] : ['    The bet in the wallet:', ...bet.map(line => `      ${line}`)]),
   ].join('\n')
 }
 

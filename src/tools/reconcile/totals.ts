@@ -40,25 +40,23 @@ export class SideTotals {
 
   /** Only of entries within the range. */
   add(entry: Entry): void {
-    const { day, operation, currency } = entry
-    const counter = this.#byDay.get(day)?.[operation].get(currency) ?? this.#create(day, operation, currency)
-    if (!entry.accepted) counter.refused += 1
-    else {
-      counter.count += 1
-      if (entry.amount !== null) counter.sum.add(entry.amount)
-    }
+    this.#count(entry, 1)
   }
 
-  /** Counts an entry under its currency that was counted under none, when it was not known. */
-  moveToCurrency(entry: Entry): void {
-    const unknown = this.#byDay.get(entry.day)?.[entry.operation].get(null)
-    if (unknown === undefined) return
-    if (!entry.accepted) unknown.refused -= 1
+  /** Counts as it is now what was counted as it was before. */
+  replace(before: Entry, now: Entry): void {
+    this.#count(before, -1)
+    this.#count(now, 1)
+  }
+
+  #count(entry: Entry, times: 1 | -1): void {
+    const { day, operation, currency, amount } = entry
+    const counter = this.#byDay.get(day)?.[operation].get(currency) ?? this.#create(day, operation, currency)
+    if (!entry.accepted) counter.refused += times
     else {
-      unknown.count -= 1
-      if (entry.amount !== null) unknown.sum.add(negated(entry.amount))
+      counter.count += times
+      if (amount !== null) counter.sum.add(times === 1 || isZero(amount) ? amount : negate(amount))
     }
-    this.add(entry)
   }
 
   #create(day: string, operation: Operation, currency: string | null): Counter {
@@ -85,7 +83,6 @@ function sideOf(counter: Counter | undefined): SideTotal {
   return { count: counter.count, amount: counter.sum.total(), refused: counter.refused }
 }
 
-const negated = (amount: DecimalText) => (isZero(amount) ? amount : negate(amount))
 const isEmpty = ({ count, refused }: SideTotal) => count + refused === 0
 
 export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {

@@ -2,31 +2,31 @@
 
 import { countText, numberText } from '../html/figures.js'
 import { isZero, signed } from './amounts.js'
-import type { Gap } from './collection.js'
 import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 
 export const verdictWords = {
   equal: 'Equal',
-  known: 'Known differences only',
   different: 'Different',
+  'wrong-report': 'Wrong report',
   'nothing-compared': 'Nothing compared',
 }
 
-/** Who repairs a difference. */
-export const repairNames = { none: 'Nothing to do', platform: 'Platform', operator: 'Operator' }
-
-export function verdictSentence({ verdict, rows, kinds, currencies, known }: Reconciliation): string {
+export function verdictSentence({ verdict, wrongReport, rows, kinds, currencies }: Reconciliation): string {
   if (verdict === 'nothing-compared') {
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
   }
+  if (wrongReport !== null) return wrongReport.sentence
   const compared = `${numberText(rows.equal)} agree, of ${countText(rows.report, 'row')} in the report and ${countText(rows.wallet, 'transaction')} of the wallet`
   const refused =
     rows.refusedAlone === 0
       ? ''
       : ` ${countText(rows.refusedAlone, 'refusal')} of one side only changed no balance.`
-  if (verdict === 'equal') return `No differences: ${compared}.${refused}${knownText(known)}`
-  if (verdict === 'known') return `No new differences: ${compared}.${knownText(known)}`
+  const credited =
+    rows.creditedByOwnCode === 0
+      ? ''
+      : ` ${countText(rows.creditedByOwnCode, 'settlement was', 'settlements were')} credited by your own code: the bets hold the amounts, and no transaction records them.`
+  if (verdict === 'equal') return `No differences: ${compared}.${refused}${credited}`
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
   const sums = currencies
     .filter(({ difference }) => !isZero(difference))
@@ -35,40 +35,12 @@ export function verdictSentence({ verdict, rows, kinds, currencies, known }: Rec
     sums.length === 0
       ? 'In total they cancel out.'
       : `In total, players have ${sums.join(', ')} in the wallet than in the report.`
-  const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
-  const toDo =
-    open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
-  return `${countText(count, 'difference')}${toDo}; ${compared}.${refused} ${money}${knownText(known)}`
+  return `${countText(count, 'difference')}; ${compared}.${refused}${credited} ${money}`
 }
 
 /** `41.50 EUR less` for `-41.50`. */
 const moreOrLess = (signedAmount: string, currency: string | null) =>
   `${signedAmount.slice(1)} ${currency ?? '(unknown currency)'} ${signedAmount.startsWith('-') ? 'less' : 'more'}`
-
-/** Ids in a sentence. */
-const idsMax = 5
-
-function knownText({ count, effects, missing }: Reconciliation['known']): string {
-  const left =
-    count === 0 ? '' : ` ${countText(count, 'known difference')} left out, ${effectText(effects)} in all.`
-  if (missing.length === 0) return left
-  const ids = `${missing.slice(0, idsMax).join(', ')}${missing.length > idsMax ? ', …' : ''}`
-  return `${left} ${countText(missing.length, 'known difference')} not found in this range any more: ${ids}.`
-}
-
-/** What a gap explains is not listed one by one, except calls that are to be sent. */
-export const listed = (differences: readonly Difference[]) =>
-  differences.filter(({ kind, gap }) => gap === null || kind === 'never-arrived')
-
-/** `The report has nothing between … and …: 689 transactions of the wallet, -30.00 EUR.` */
-export function gapText({ of, from, to, count, effects }: Gap): string {
-  const others =
-    of === 'report'
-      ? countText(count, 'transaction of the wallet', 'transactions of the wallet')
-      : countText(count, 'row of the report', 'rows of the report')
-  const advice = of === 'report' ? ' It may be incomplete: get a complete one, and compare again.' : ''
-  return `The ${of} has nothing between ${timeText(from)} and ${timeText(to)}: ${others}, ${effectText(effects)}.${advice}`
-}
 
 /** `+12.50 EUR, -3 USD`; `0` without an effect. */
 export function effectText(effects: Difference['effects']): string {

@@ -108,15 +108,13 @@ export const totalIncidents: readonly Incident[] = [
     async arise(scene) {
       await restored(scene, new Date().toISOString())
     },
-    solution: 'in the printed order',
-    /** The bodies of the printed curl commands, in their order: a stake that was paid from the win, sent first, is refused. */
+    solution: 'in the order of the dates',
+    /** A stake that was paid from the win, sent first, is refused. */
     async solve({ platform, database }, output) {
-      const bodies = [...output.matchAll(/--data-binary '(\{.*?\})' "\$WALLET_URL\/(\w+)"/g)]
-      for (const [, body = '', path] of bodies) {
-        const call = JSON.parse(body)
-        await (path === 'placebet' ? platform.placebet(call) : platform.settle(call))
-      }
-      if (bodies.length !== 2) throw new Error(`${bodies.length} calls repair it`)
+      for (const missing of ['settlement BET_PAID s-351', 'placebet t-352'])
+        if (!output.includes(missing)) throw new Error(`${missing} is not named`)
+      await platform.settle({ transactionId: 's-351', betId: 'b-351', amount: '55.5' })
+      await platform.placebet({ transactionId: 't-352', betId: 'b-352', amount: '120' })
       await hasBalance(database, 'anna', 5.5)
     },
   },
@@ -138,7 +136,18 @@ export const totalIncidents: readonly Incident[] = [
     async arise({ report }) {
       report([{ operation: 'placebet', transactionId: 't-361', betId: 'b-361' }])
     },
-    solution: 'Ask the platform first',
+    solution: 'ask the platform how the call was answered',
+  },
+  {
+    title: 'the report of another day',
+    alarm: () => "Finance: everything of the last hours is missing in the platform's report, platform.csv.",
+    ...{ symptom, ids: {} },
+    async arise(scene) {
+      await scene.platform.placebet({ transactionId: 't-366', betId: 'b-366' })
+      const transactionDate = '2026-11-20T12:00:00Z'
+      scene.report([{ operation: 'placebet', transactionId: 't-365', betId: 'b-365', transactionDate }])
+    },
+    solution: 'as the platform wrote it',
   },
   {
     title: 'a transaction shortly before the range, in a report without dates',

@@ -70,29 +70,16 @@ describe('bet-wallet reconcile', () => {
     expect(read('r.html')).toContain('<h1>Different</h1>')
   })
 
-  test('writes a CSV, and leaves out what such a file has: only new differences are found', () => {
-    const first = run(differing(), ...range, '--csv', 'd.csv')
-    expect([first.status, first.stderr]).toEqual([1, 'Written: d.csv\n'])
-    const csv = readFileSync(join(folder, 'd.csv'), 'utf8')
-    expect(csv.split('\r\n')).toEqual([
-      expect.stringMatching(/^\ufeff"id","kind"/),
-      expect.stringMatching(/^"d-[0-9a-f]{16}","never-arrived",.*,"placebet",.*,"'placebet-EUR-0",/),
-      '',
-    ])
-    const known = run(differing(), ...range, '--known', 'd.csv', '--csv', 'new.csv')
-    expect(known.status).toBe(0)
-    expect(known.stdout).toMatch(
-      /^KNOWN DIFFERENCES ONLY: No new differences: .* 1 known difference left out, \+12\.34 EUR in all\./m,
-    )
-    expect(readFileSync(join(folder, 'new.csv'), 'utf8')).toBe(csv.slice(0, csv.indexOf('\r\n') + 2))
-    const cleared = run(createWorld(1), ...range, '--known', 'd.csv')
-    expect(cleared.status).toBe(0)
-    expect(cleared.stdout).toMatch(
-      /^EQUAL: No differences: .* 1 known difference not found in this range any more: d-/m,
-    )
-    const more = differing()
-    more.rows.push({ ...(more.rows[1] as (typeof more.rows)[0]), transactionId: 'more' })
-    expect(run(more, ...range, '--known', 'd.csv', '--known', 'new.csv').status).toBe(1)
+  test('exits with 2 where the report as a whole is not that of the wallet', () => {
+    const { status, stdout, stderr } = run({ ...createWorld(1), rows: [] }, ...range, '--json', 'wrong.json')
+    expect([status, stderr]).toEqual([2, 'Written: wrong.json\n'])
+    expect(stdout).toMatch(/^WRONG REPORT: The report has no row within the range\. The wallet has 27 trans/m)
+    const result = JSON.parse(readFileSync(join(folder, 'wrong.json'), 'utf8'))
+    expect(result).toMatchObject({
+      verdict: 'wrong-report',
+      wrongReport: { kind: 'no-rows' },
+      differences: [],
+    })
   })
 
   test('takes the names of columns from a file', () => {
@@ -124,24 +111,7 @@ describe('bet-wallet reconcile', () => {
       [...range, '--mapping', 'none.json'],
       /none.json cannot be read/,
     ],
-    [
-      'known differences that are none',
-      createWorld(1),
-      [...range, '--known', 'platform.csv'],
-      /^Known differences: platform.csv has no column "id"/,
-    ],
-    [
-      'known differences that are missing',
-      createWorld(1),
-      [...range, '--known', 'none.csv'],
-      /^Known differences: none.csv cannot be read: /,
-    ],
-    [
-      'known differences that the new ones would replace',
-      createWorld(1),
-      [...range, '--known', 'd.csv', '--csv', './d.csv'],
-      /^--csv would replace a file of --known/,
-    ],
+    ['an option that is gone', createWorld(1), [...range, '--known', 'd.csv'], /--known/],
     ['nothing to compare', createWorld(1), ['--from', '2025-01-01', '--to', '2025-01-02'], /^$/],
     [
       'a row that cannot be read',
@@ -168,7 +138,7 @@ describe('bet-wallet reconcile', () => {
       encoding: 'utf8',
     })
     expect(status).toBe(0)
-    for (const name of ['--from', '--to', '--mapping', '--margin', '--known', '--lines', '--csv', '--html'])
+    for (const name of ['--from', '--to', '--mapping', '--margin', '--lines', '--html'])
       expect(stdout).toContain(name)
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
   })

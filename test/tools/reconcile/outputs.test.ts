@@ -1,6 +1,7 @@
-/** What people read: the table, the page, the calls; and that none of it can be abused by text of a report. */
+/** What people read: the table and the page; and that none of it can be abused by text of a report. */
 import { describe, expect, test } from 'vitest'
-import { createRequestParser } from '../../../src/requests.js'
+import { kindSentences } from '../../../src/tools/reconcile/difference.js'
+import * as exported from '../../../src/tools/reconcile/index.js'
 import {
   type Difference,
   formatReconciliation,
@@ -8,7 +9,7 @@ import {
   renderReconciliation,
 } from '../../../src/tools/reconcile/index.js'
 import { tagsOf } from '../html/markup-reader.js'
-import { seeded } from './seeded.js'
+import { equalities, seeded } from './seeded.js'
 import { createWorld, csvOf, day, lookupsOf, reconcileWorld, record, rowOf, type World } from './world.js'
 
 /** A day on which a stake never arrived, a payout differs, and a bet crossed midnight. */
@@ -27,65 +28,45 @@ async function sample(): Promise<Reconciliation> {
   return { ...(await reconcileWorld(world)), durationMs: 12 }
 }
 
-const parser = createRequestParser()
-const operationOf = {
-  '/placebet': 'placebet',
-  '/settlement': 'settlement',
-  '/unsettlement': 'unsettlement',
-  '/rollbackbet': 'rollbackbet',
-} as const
+/**
+ * A wrong call pays twice: the reconciliation knows what was recorded, and not what happened. So no output has a call,
+ * its body or its path, and no sentence says to send or to settle.
+ */
+describe('no output has a call that moves money', () => {
+  const call =
+    /curl|WALLET_|\bsen[dt]\b|\bresend|\bretry\b (?:credits|debits)|\bsettle the\b|\/(?:placebet|settlement|unsettlement|rollbackbet)\b|"(?:repair|repairs|calls|body|path|plan|toDo)":|sessionId|repair-/i
 
-describe('the calls of repairs', () => {
-  test.each(seeded)(
-    'are valid calls of the interface, and are in the curl commands: $name',
-    async ({ seed }) => {
-      const world = createWorld()
-      seed(world)
-      const result = await reconcileWorld(world)
-      const { differences } = result
-      for (const text of [formatReconciliation(result), renderReconciliation(result)])
-        expect(text).not.toMatch(/(?:Nothing to|To) do.*Nothing to do/)
-      for (const { repair } of differences) {
-        expect(repair.text).not.toMatch(/undefined|null|NaN/)
-        for (const { path, body, curl } of repair.calls) {
-          expect(parser[operationOf[path]](body)).toHaveProperty('request')
-          expect(curl).toMatch(new RegExp(`"\\$WALLET_URL(?:_WITHOUT_CLAWBACKS)?${path}"`))
-          expect(curl).toContain(`'${JSON.stringify(body)}'`)
-        }
-      }
-    },
-  )
-
-  test('are left out where the report does not say what they need', async () => {
-    const world = createWorld(1)
-    const without = { ...world, records: world.records.filter(({ operation }) => operation !== 'settlement') }
-    async function* report() {
-      yield csvOf(without.rows, ['operation', 'transactionId', 'betId', 'amount', 'currency'])
+  test.each([...seeded, ...equalities])('$name', async ({ seed }) => {
+    const world = createWorld()
+    seed(world)
+    const lines: string[] = []
+    const result = await reconcileWorld(world, {
+      onDifference: each => void lines.push(JSON.stringify(each)),
+    })
+    const outputs = [
+      formatReconciliation(result),
+      renderReconciliation(result).replace(/<style>.*<\/style>/s, ''),
+      JSON.stringify(result),
+      ...lines,
+    ]
+    for (const text of outputs) {
+      expect(text.match(call)).toBeNull()
+      expect(text).not.toMatch(/undefined|NaN/)
     }
-    const { differences } = await reconcileWorld(without, { report: report() })
-    const missing = differences.filter(({ kind }) => kind === 'never-arrived')
-    expect(missing.length).toBeGreaterThan(5)
-    for (const { repair } of missing) expect(repair.calls).toEqual([])
   })
 
-  test('of a placebet name the sessionId that the hook must let pass', async () => {
-    const result = await reconcileWorld({ rows: [rowOf(record('placebet', 't', 'b', '5'))], records: [] })
-    const [{ repair } = {}] = result.differences
-    expect(repair?.calls[0]?.body.sessionId).toBe('reconciliation')
-    expect(repair?.text).toBe(
-      'If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "reconciliation" pass your authorizeRequest first: its refusal would be final.',
-    )
-  })
-
-  test('keep a quote of an id inside of its word of the shell', async () => {
-    const odd = record('placebet', "it's", 'b', '5')
-    const result = await reconcileWorld({ rows: [rowOf(odd)], records: [] })
-    expect(result.differences[0]?.repair.calls[0]?.curl).toContain(`"it'\\''s"`)
+  test('nor has any sentence of a kind, and nothing is exported that makes one', () => {
+    for (const sentence of Object.values(kindSentences)) {
+      expect(sentence.match(call)).toBeNull()
+      expect(sentence).toMatch(/^[A-Z][^\n]*\.$/)
+    }
+    const names = Object.keys(exported)
+    expect(names.filter(name => /repair|plan|call|known|csv|curl/i.test(name))).toEqual([])
   })
 })
 
 describe('the table', () => {
-  test('has totals, kinds, differences with their repairs, and the verdict as its last line', async () => {
+  test('has totals, kinds, differences with their bets, and the verdict as its last line', async () => {
     const text = formatReconciliation(await sample())
     expect(text.split('\n').slice(0, 12)).toEqual([
       'From 2026-11-21T00:00:00Z to 2026-11-22T00:00:00Z. Report: 28 rows; 0 outside of the range; 0 ignored. Wallet: 26 transactions.',
@@ -97,12 +78,9 @@ describe('the table', () => {
     ])
     expect(text).toContain('In the report, never arrived in the wallet  ')
     expect(text).toMatch(/^ {2}placebet placebet-EUR-0, bet bet-placebet-EUR-0, player \S+: \+12\.34 EUR$/m)
-    expect(text).toMatch(
-      /^ {4}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD" -H 'Content-Type: application\/json' --data-binary/m,
-    )
-    expect(text).toMatch(/^ {4}Nothing to do: /m)
+    expect(text).toMatch(/^ {4}The bet in the wallet:\n {6}No transaction of the wallet names this bet\.$/m)
     expect(text.split('\n').at(-1)).toBe(
-      'DIFFERENT: 3 differences, 2 to clear up; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In total, players have 12.94 EUR more in the wallet than in the report. (12 ms)',
+      'DIFFERENT: 3 differences; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In total, players have 12.94 EUR more in the wallet than in the report. (12 ms)',
     )
   })
 
@@ -124,14 +102,7 @@ describe('the table', () => {
       rowOf(record('placebet', `t-${index}`, 'b\u200b', '5')),
     )
     const text = formatReconciliation(await reconcileWorld({ rows, records: [] }))
-    expect(text).toContain('… and 20 more: --json has them in this order, --lines in none\n')
-    const others = Array.from({ length: 30 }, (_, index) => record('placebet', `t-${index}`, 'b', '5'))
-    // At the same moment as the others: the report has no gap.
-    const agreed = record('placebet', 'agreed', 'b', '5')
-    const otherText = formatReconciliation(
-      await reconcileWorld({ rows: [rowOf(agreed)], records: [...others, agreed] }),
-    )
-    expect(otherText).toContain('… and 20 more: --json and --lines have them\n')
+    expect(text).toContain('… and 20 more: --json and --lines have them\n')
     expect(text).toContain('bet b\\u200b')
   })
 })
@@ -146,9 +117,10 @@ describe('the list of differences', () => {
         String(((index * 17) % 40) + 1),
       ),
     )
+    const agreed = record('placebet', 'agreed', 'b', '50')
     const all: Difference[] = []
     const result = await reconcileWorld(
-      { rows: [], records },
+      { rows: [rowOf(agreed)], records: [...records, agreed] },
       { differencesMax: 3, onDifference: each => void all.push(each) },
     )
     expect(result.differences.map(({ wallet }) => wallet?.amount)).toEqual(['40', '39', '38'])
@@ -160,90 +132,22 @@ describe('the list of differences', () => {
     expect(result.players).toHaveLength(7)
   })
 
-  describe('of what never arrived', () => {
-    // Sent in another order, a stake that was paid from a win is refused, finally.
-    const missing = [
-      record('placebet', 'late-stake', 'b-2', '90', { transactionDate: '2026-11-21T12:02:00.000Z' }),
-      record('settlement', 'win', 'b-1', '80', { transactionDate: '2026-11-21T12:01:00.000Z' }),
-      record('unsettlement', 'reversal', 'b-1', '80', { transactionDate: '2026-11-21T12:03:00.000Z' }),
-      record('settlement', 'lost-bet', 'b-3', '0', { transactionDate: '2026-11-21T12:00:00.000Z' }),
-      record('placebet', 'stake', 'b-1', '10', { transactionDate: '2026-11-21T12:00:00.000Z' }),
-      record('rollbackbet', 'last', 'b-2', '90', { transactionDate: '2026-11-21T12:04:00.000Z' }),
-    ].map(rowOf)
-    const idsOf = ({ differences }: Reconciliation) => differences.map(({ report }) => report?.transactionId)
-
-    test('is in the order in which it must be sent: that of the dates', async () => {
-      const result = await reconcileWorld({ rows: missing, records: [] })
-      expect(idsOf(result)).toEqual(['stake', 'lost-bet', 'win', 'late-stake', 'reversal', 'last'])
-      const text = 'Send these calls before those of other differences, in this order, by their dates.'
-      expect(formatReconciliation(result)).toContain(`In the report, never arrived in the wallet\n  ${text}`)
-      expect(renderReconciliation(result)).toContain(text)
-    })
-
-    test('keeps the first of them, not the largest', async () => {
-      const result = await reconcileWorld({ rows: missing, records: [] }, { differencesMax: 2 })
-      expect(idsOf(result)).toEqual(['stake', 'lost-bet'])
-    })
-
-    test('is by operation where the report has no dates, which both outputs say', async () => {
-      const columns = [
-        'operation',
-        'transactionId',
-        'betId',
-        'playerId',
-        'type',
-        'amount',
-        'currency',
-      ] as const
-      async function* report() {
-        yield csvOf(missing, columns)
-      }
-      const result = await reconcileWorld({ rows: [], records: [] }, { report: report() })
-      expect(idsOf(result)).toEqual(['late-stake', 'stake', 'win', 'lost-bet', 'reversal', 'last'])
-      const text = 'The report has no dates, so these are by operation, placebets first. Get one with dates:'
-      expect(formatReconciliation(result)).toContain(text)
-      expect(renderReconciliation(result)).toContain(text)
-    })
-  })
-
   describe('of what one side has outside of the range', () => {
     const dates = { transactionDate: '2026-11-21T23:59:59.900Z', recordedAt: '2026-11-22T00:00:00.100Z' }
     const late = record('placebet', 'late', 'b', '5', dates)
     const title = 'On another day, or outside of the range'
 
     test('says that both sides have it', async () => {
-      const { kinds, differences } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
-      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
-      expect(differences[0]?.repair.text).toBe(
-        'Both sides have it: the sums of this range and its neighbour together agree.',
-      )
-    })
-
-    test('says to widen the range where the report has no dates', async () => {
+      const { kinds } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
+      expect(kinds).toMatchObject([
+        { kind: 'out-of-range', title, sentence: expect.stringContaining('Both') },
+      ])
       const columns = ['operation', 'transactionId', 'betId', 'amount', 'currency'] as const
       async function* report() {
         yield csvOf([rowOf(late)], columns)
       }
-      const { kinds, differences } = await reconcileWorld({ rows: [], records: [late] }, { report: report() })
-      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
-      expect(differences[0]?.repair.text).toBe(
-        'Both sides have it. Widen the range (--from, --to), and compare again.',
-      )
-    })
-
-    test('says to look into the other report where this one does not have it', async () => {
-      const early = record('placebet', 'early', 'b', '5', {
-        transactionDate: '2026-11-20T23:59:59.900Z',
-        recordedAt: '2026-11-21T00:00:00.100Z',
-      })
-      const { kinds, differences } = await reconcileWorld({ rows: [], records: [early] })
-      expect(kinds).toMatchObject([{ kind: 'missing-in-report', open: 1 }])
-      expect(differences[0]?.explanation).not.toContain('the platform dates it')
-      expect(differences[0]?.repair).toMatchObject({
-        by: 'operator',
-        text: expect.stringMatching(/^Its date is outside of this range/),
-        calls: [],
-      })
+      const undated = await reconcileWorld({ rows: [], records: [late] }, { report: report() })
+      expect(undated.kinds).toMatchObject([{ kind: 'out-of-range', title }])
     })
   })
 
@@ -332,11 +236,11 @@ describe('the page', () => {
     expect(page).not.toContain('<th scope="row">empty</th>')
   })
 
-  test('has the verdict, the totals, each difference with its call, and what was not compared', async () => {
+  test('has the verdict, the totals, each difference with its bet, and what was not compared', async () => {
     const page = renderReconciliation(await sample())
     expect(page).toContain('<h1>Different</h1>')
     expect(page).toContain('In the report, never arrived in the wallet: 1')
-    expect(page).toContain('$WALLET_URL/placebet')
+    expect(page).toContain('No transaction of the wallet names this bet.')
     expect(page).toContain('<title>Different: reconciliation of 2026-11-21T00:00:00.000Z to')
     const equal = renderReconciliation(await reconcileWorld(createWorld(1)))
     expect(equal).toContain('<h1>Equal</h1>')

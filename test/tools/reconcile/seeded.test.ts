@@ -93,7 +93,7 @@ describe('without what a report or a wallet may lack', () => {
     const facts = ['tombstone', 'never-arrived', 'refused-by-wallet', 'missing-in-report', 'other-amount']
     const expected = each.expected.toSorted().map(name => {
       const [kind = '', rest = ''] = name.split(': ')
-      const needsBet = ['tombstone', 'rolled-back-twice', 'repaired'].includes(kind)
+      const needsBet = ['tombstone', 'rolled-back-twice', 'credited-in-part'].includes(kind)
       return needsBet ? expect.stringMatching(`^(?:${facts.join('|')}): ${rest}$`) : name
     })
     expect(found).toEqual(expected)

@@ -297,7 +297,7 @@ const rollbacks: Seeded[] = [
   })),
 ]
 
-const ofEarlierRuns: Seeded[] = [
+const ofTheBet: Seeded[] = [
   {
     name: 'lost-refusal: a clawback that the platform knows as refused, and the wallet does not have',
     seed({ rows, records }) {
@@ -311,13 +311,15 @@ const ofEarlierRuns: Seeded[] = [
     expected: ['lost-refusal: unsettlement lr-u'],
     effects: {},
   },
-  {
-    name: 'repaired: a bet that only the wallet has was rolled back by a printed call',
-    seed: ({ records }) =>
-      void records.push(record('placebet', 'rp', 'rb', '5'), record('rollbackbet', 'repair-rb-1', 'rb', '5')),
-    expected: ['repaired: placebet rp', 'repaired: rollbackbet repair-rb-1'],
-    effects: {},
-  },
+  ...['45.5', '0.1'].map(credit => ({
+    name: `credited-in-part: the bet holds ${credit} of 45.6`,
+    seed(world: World) {
+      remove(world.records, 'BET_PAID-EUR-1')
+      world.credits = { 'bet-BET_PAID-EUR-1': credit }
+    },
+    expected: ['credited-in-part: settlement BET_PAID-EUR-1'],
+    effects: { EUR: credit === '45.5' ? '-0.1' : '-45.5' },
+  })),
 ]
 
 /** A bet without a stake: its rollback moves nothing, and is neither early nor a second one. */
@@ -400,6 +402,15 @@ const midnight: Seeded[] = [
 
 /** What is no difference: nothing may be found. */
 export const equalities: Seeded[] = [
+  {
+    name: "a settlement that the PAM's own code has credited",
+    seed(world) {
+      remove(world.records, 'BET_PAID-EUR-1')
+      world.credits = { 'bet-BET_PAID-EUR-1': '45.6' }
+    },
+    expected: [],
+    effects: {},
+  },
   { name: 'the world as it is', seed: () => undefined, expected: [], effects: {} },
   {
     name: 'another order of rows',
@@ -425,7 +436,7 @@ export const equalities: Seeded[] = [
       }
     },
     expected: [],
-    effects: { EUR: '-182.4', JPY: '-11200', BTC: '-0.01200004' },
+    effects: {},
   },
   {
     name: 'refusals of one side only',
@@ -507,5 +518,5 @@ export const seeded: Seeded[] = [
   ...rollbacks,
   ...freeBets,
   ...midnight,
-  ...ofEarlierRuns,
+  ...ofTheBet,
 ]

@@ -22,6 +22,8 @@ export type Row = Record<(typeof columns)[number], string>
 export interface World {
   rows: Row[]
   records: RecordedTransaction[]
+  /** What the PAM's own code has credited: per bet, an amount of BET_PAID that no transaction records. */
+  credits?: Record<string, string>
 }
 
 const debits: readonly Operation[] = ['placebet', 'unsettlement']
@@ -144,6 +146,32 @@ function historyOf(betId: string, records: readonly RecordedTransaction[]): BetH
   return { betId, bet: stake === undefined && !isRolledBack ? null : bet, transactions }
 }
 
+/** The lookups, with a bet whose credit the PAM's own code has raised: no transaction records it. */
+export function withCredit(
+  lookups: WalletLookups,
+  betId: string,
+  amount: string,
+  {
+    type = 'BET_PAID' as 'BET_PAID' | 'VOIDED' | 'CASHOUT',
+    currency = 'EUR',
+    playerId = `player-of-${betId}`,
+  } = {},
+): WalletLookups {
+  return {
+    ...lookups,
+    async bet(id) {
+      const history = await lookups.bet(id)
+      if (id !== betId) return history
+      const placed = { betId, playerId, currency, stake: '1', status: 'PLACED' as const }
+      const bet = history?.bet ?? { ...placed, credits: {}, revision: 1, recordedAt: null }
+      const { live = null, reversed = '0', owed = '0' } = bet.credits[type] ?? {}
+      const credit = { live: String(Number(live ?? '0') + Number(amount)), reversed, owed }
+      const credits = { ...bet.credits, [type]: credit }
+      return { betId, transactions: history?.transactions ?? [], bet: { ...bet, credits } }
+    },
+  }
+}
+
 function creditsOf(accepted: readonly RecordedTransaction[]): RecordedBet['credits'] {
   const credits: RecordedBet['credits'] = {}
   for (const { operation, type, delta } of accepted) {
@@ -166,10 +194,12 @@ export async function* chunksOf(text: string, size = 50): AsyncGenerator<string>
 
 /** Reconciles the day of the world. */
 export function reconcileWorld(
-  { rows, records }: World,
+  { rows, records, credits = {} }: World,
   options: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
-  return reconcile({ report: chunksOf(csvOf(rows)), lookups: lookupsOf(records), ...day, ...options })
+  let lookups = lookupsOf(records)
+  for (const [betId, amount] of Object.entries(credits)) lookups = withCredit(lookups, betId, amount)
+  return reconcile({ report: chunksOf(csvOf(rows)), lookups, ...day, ...options })
 }
 
 /** What was found: kind, operation and transactionId of each difference. */

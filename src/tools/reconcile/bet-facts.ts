@@ -1,0 +1,134 @@
+/** What the wallet knows of a bet: what its transactions show together, and what the bet itself holds. */
+
+import type { BetHistory, RecordedTransaction } from '../../lookups/records.js'
+import type { SettlementType } from '../../store.js'
+import { add, compare, type DecimalText, isZero, moneyText, signed, subtract } from './amounts.js'
+import type { ReportRow } from './entry.js'
+
+const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
+/** Of unsettlements: the settlement type that each of them reverses. */
+const reversed: Record<string, SettlementType> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
+
+/** Of a bet's transactions in its story: the first ones. */
+const storyMax = 10
+
+/** Read once: a bet may have any number of differences. */
+export class BetFacts {
+  /** Whether a placebet was accepted. */
+  isPlaced = false
+  /** Ids of those that were accepted. */
+  readonly rollbacks = new Set<string>()
+  /** Whether the bet was rolled back before it arrived (D11). */
+  readonly isTombstone: boolean
+  /** The bet in the wallet, a line for each of its transactions, and what it holds now. */
+  readonly story: readonly string[]
+  readonly #bet: BetHistory['bet']
+  readonly #hasAccepted: boolean
+  /** Per type, what recorded settlements have credited. */
+  readonly #settled = new Map<string, DecimalText>()
+
+  constructor({ bet, transactions }: BetHistory) {
+    const accepted = transactions.filter(({ refusal }) => refusal === null)
+    for (const { operation, transactionId, type, delta } of accepted) {
+      if (operation === 'placebet') this.isPlaced = true
+      if (operation === 'rollbackbet') this.rollbacks.add(transactionId)
+      if (operation === 'settlement' && type !== null)
+        this.#settled.set(type, add(this.#settled.get(type) ?? '0', delta))
+    }
+    this.#bet = bet
+    this.#hasAccepted = accepted.length > 0
+    this.isTombstone = bet?.status === 'ROLLED_BACK' && isZero(bet.stake) && !this.isPlaced
+    this.story = this.#storyOf(transactions)
+  }
+
+  /** Whether an unsettlement of this type has something to reverse, or may have. */
+  mayReverse(type: string | null): boolean {
+    if (this.#bet === null) return this.#hasAccepted
+    const { status, credits } = this.#bet
+    const types = type === null ? settlementTypes : [reversed[type] as SettlementType]
+    return status === 'PLACED' && types.some(each => !isZero(credits[each]?.live ?? '0'))
+  }
+
+  /**
+   * What the PAM's own code has credited of these settlements, which no transaction records. What the bet
+   * holds and no recorded settlement explains is taken off row by row: a row of just this amount first, then
+   * those that it covers, then a part of the next one.
+   */
+  creditedOf(rows: readonly ReportRow[]): Map<ReportRow, DecimalText> {
+    const left = this.#unexplained()
+    const credited = new Map<ReportRow, DecimalText>()
+    const passes: ((amount: DecimalText, held: DecimalText) => boolean)[] = [
+      (amount, held) => compare(amount, held) === 0,
+      (amount, held) => compare(amount, held) <= 0,
+      (_, held) => !isZero(held),
+    ]
+    for (const fits of passes) {
+      for (const row of rows) {
+        const amount = row.amount as DecimalText
+        if (left.size === 0 || credited.has(row) || !this.#isOfBet(row)) continue
+        const types = row.type === null ? [...left.keys()] : [row.type]
+        const type = types.find(each => left.has(each) && fits(amount, left.get(each) as DecimalText))
+        if (type === undefined) continue
+        const held = left.get(type) as DecimalText
+        const taken = compare(amount, held) < 0 ? amount : held
+        credited.set(row, taken)
+        const rest = subtract(held, taken)
+        if (isZero(rest)) left.delete(type)
+        else left.set(type, rest)
+      }
+    }
+    return credited
+  }
+
+  #isOfBet({ playerId, currency }: ReportRow): boolean {
+    return currency === this.#bet?.currency && (playerId ?? this.#bet?.playerId) === this.#bet?.playerId
+  }
+
+  /** Per type, what the bet holds and no recorded settlement has credited; 0 if there is none of the type. */
+  #unexplained(): Map<string, DecimalText> {
+    const found = new Map<string, DecimalText>()
+    for (const [type, { live, reversed, owed }] of Object.entries(this.#bet?.credits ?? {})) {
+      const rest = subtract(add(add(live ?? '0', reversed), owed), this.#settled.get(type) ?? '0')
+      const isMore = compare(rest, '0') > 0
+      if (isMore || (isZero(rest) && !this.#settled.has(type))) found.set(type, rest)
+    }
+    return found
+  }
+
+  #storyOf(transactions: readonly RecordedTransaction[]): string[] {
+    const more = transactions.length - storyMax
+    return [
+      ...transactions.slice(0, storyMax).map(lineOf),
+      ...(more > 0 ? [`… and ${more} more transactions`] : []),
+      ...(this.#bet === null ? ['There is no bet of this id.'] : this.#holdings(this.#bet)),
+    ]
+  }
+
+  #holdings({ status, stake, currency, credits }: NonNullable<BetHistory['bet']>): string[] {
+    const money = (amount: DecimalText | null) => (amount === null ? 'none' : moneyText({ amount, currency }))
+    const held = Object.entries(credits).map(
+      ([type, { live, reversed, owed }]) =>
+        `; ${type}: live ${money(live)}, reversed ${money(reversed)}, uncollected ${money(owed)}`,
+    )
+    return [
+      `Now ${status}, stake ${money(stake)}${held.join('')}`,
+      ...[...this.#unexplained()].map(
+        ([type, amount]) =>
+          `${money(amount)} of ${type} is in no recorded settlement: your own code credited it, or it was imported.`,
+      ),
+    ]
+  }
+}
+
+function lineOf(transaction: RecordedTransaction): string {
+  const { recordedAt, operation, type, transactionId, delta, refusal, currency, betCurrency } = transaction
+  const named = currency ?? betCurrency
+  const moved = refusal === null ? `${signed(delta, named)} ${named ?? '?'}` : `refused ${refusal.errorCode}`
+  return `${recordedAt} ${operation}${type === null ? '' : ` ${type}`} ${transactionId}: ${moved}`
+}
+
+/** A bet as it was looked up. */
+export interface LookedUp {
+  /** `null`: no transaction names it. */
+  facts: BetFacts | null
+}
