@@ -1,4 +1,5 @@
 /** Calls to the operator's listeners (`onOutcome`, `onError`), whose errors must not change an answer. */
+import { fieldOf, textOf } from './thrown.js'
 
 const reported = new Set<string>()
 
@@ -19,16 +20,7 @@ function report(hook: string, error: unknown): void {
   if (reported.has(hook)) return
   reported.add(hook)
   process.emitWarning(
-    `${hook} threw; its errors are ignored (reported once): ${textOf(error)}`,
+    `${hook} threw; its errors are ignored (reported once): ${textOf(fieldOf(error, 'stack') ?? fieldOf(error, 'message') ?? error)}`,
     'BetWalletWarning',
   )
-}
-
-/** Any thrown value as text: `Object.create(null)` has none, and a getter may throw in turn. */
-function textOf(error: unknown): string {
-  try {
-    return error instanceof Error ? (error.stack ?? error.message) : String(error)
-  } catch {
-    return '[unprintable value]'
-  }
 }

@@ -82,7 +82,7 @@ describe('given a hook that only listens', () => {
           throw new Error('no stack')
         },
       }),
-      '[unprintable value]',
+      'full',
     ],
   ])('when it throws %s, then that is reported as text', (_what, thrown, text) => {
     notify('onOutcome', () => {

@@ -1,5 +1,6 @@
 /** The default of `onError`: one line for a fault, and a number for its repetitions. */
 import { WalletError } from '../errors.js'
+import { fieldOf } from '../thrown.js'
 import { createCountedLog, plain, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
 
@@ -79,16 +80,7 @@ function locationOf(error: unknown): string {
 
 type Fields = Partial<Record<'name' | 'code' | 'message' | 'stack' | 'cause' | 'errors', unknown>>
 
-/** Anything may be thrown; a property may throw when it is read. */
 function fieldsOf(error: unknown): Fields {
-  if (typeof error !== 'object' || error === null) return {}
-  const fields: Fields = {}
-  for (const name of ['name', 'code', 'message', 'stack', 'cause', 'errors'] as const) {
-    try {
-      fields[name] = Reflect.get(error, name)
-    } catch {
-      // The line goes without it.
-    }
-  }
-  return fields
+  const names = ['name', 'code', 'message', 'stack', 'cause', 'errors'] as const
+  return Object.fromEntries(names.map(name => [name, fieldOf(error, name)]))
 }
