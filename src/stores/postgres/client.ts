@@ -2,6 +2,7 @@
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
 import { type Query, withSavepoint } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
+import { type DriverConnection, inDriverTransaction } from './driver-transactions.js'
 import { errors, isConnectionLost, isSessionEnded, storeError } from './errors.js'
 import {
   type CanPrepare,
@@ -11,13 +12,7 @@ import {
   type Send,
 } from './prepared-statements.js'
 import { emptyCommit } from './sql/fragments.js'
-import {
-  beforeCommit,
-  blockBroken,
-  type DriverConnection,
-  inDriverTransaction,
-  isBlockBroken,
-} from './transactions.js'
+import { beforeCommit, blockBroken, isBlockBroken } from './transactions.js'
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm`

@@ -79,35 +79,73 @@ describe.each(endings)('a session that is %s', (_, end) => {
   })
 })
 
+/** When the callback of the PAM's database transaction ends, whose session has been ended. */
+const lateMoments = ['before', 'between', 'after', 'at the end'] as const
+
 describe("a session that ends in the PAM's own transaction", () => {
-  test.each(everyPool)('%s, pool of %i: its late end breaks no commit', async (name, max) => {
-    for (const ends of ['throws', 'returns'] as const) {
-      const wallet = await open(name, { max })
-      for (let n = 0; n < 60; n += 1) await endOwnTransaction(wallet, n, ends)
-      await sleep(20)
-      expect(await wallet.problems()).toEqual(none)
-      await wallet.close()
-    }
-  })
+  const cases = everyPool.flatMap(([name, max]) =>
+    lateMoments.map((moment): [string, number, (typeof lateMoments)[number]] => [name, max, moment]),
+  )
+  test.each(cases)(
+    '%s, pool of %i: its callback ends late, %s the rows of a hook',
+    async (name, max, moment) => {
+      for (const ends of ['throws', 'returns'] as const) {
+        let n = 0
+        let endLate = () => {}
+        const end = async () => {
+          await turns(n)
+          endLate()
+        }
+        const wallet = await open(name, {
+          max,
+          async moments(at) {
+            if (at === moment) {
+              endLate()
+              // Its last statement is sent, and answered.
+              await sleep(n % 4)
+            } else if (at === 'after' && moment === 'at the end') {
+              void end()
+            }
+          },
+        })
+        for (; n < 20; n += 1) {
+          const ended = new Promise<void>(resolve => {
+            endLate = resolve
+          })
+          const callbacks = await Promise.all(
+            Array.from({ length: max }, () => ownTransaction(wallet, ended, ends)),
+          )
+          // Over postgres.js their connections serve others now. A statement on a closed one would end the process.
+          await Promise.allSettled(callbacks.map(() => wallet.ask('SELECT pg_sleep(0.01)')))
+          await wallet.place(n)
+          endLate()
+          await Promise.all(callbacks.map(({ callback }) => callback))
+        }
+        await sleep(20)
+        expect(await wallet.problems()).toEqual(none)
+        await wallet.close()
+      }
+    },
+  )
 })
 
-/** Places bet `n` while the callback of the PAM's database transaction, whose session is ended, goes on for `n` turns. */
-async function endOwnTransaction(
+/** A database transaction of the PAM whose session is ended, and whose callback ends late. */
+async function ownTransaction(
   wallet: SessionsWallet,
-  n: number,
+  ended: Promise<void>,
   ends: 'throws' | 'returns',
-): Promise<void> {
-  let late: Promise<unknown> = Promise.resolve()
+): Promise<{ callback: Promise<unknown> }> {
+  let callback: Promise<unknown> = Promise.resolve()
   await new Promise<void>(begun => {
     const own = wallet.own(query => {
-      late = (async () => {
+      callback = (async () => {
         const [{ pid } = { pid: null }] = rowsOf(await query('SELECT pg_backend_pid() AS pid'))
         await wallet.kill(pid)
         begun()
-        await turns(n % 40)
+        await ended
         if (ends === 'throws') throw new Error('late')
       })()
-      return late
+      return callback
     })
     // Over postgres.js it rejects at once, or never settles.
     own.then(
@@ -115,7 +153,7 @@ async function endOwnTransaction(
       () => begun(),
     )
   })
-  await Promise.all([wallet.place(n), late.catch(() => {})])
+  return { callback: callback.catch(() => {}) }
 }
 
 const rowsOf = (result: unknown) =>

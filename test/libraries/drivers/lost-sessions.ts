@@ -39,7 +39,7 @@ interface PostgresJsOptions {
 
 async function openPostgresJs(url: string, options: PostgresJsOptions): Promise<Opened> {
   const { default: postgres } = await library('postgres/src/index.js')
-  const sql = postgres(url, { onnotice() {}, ...options })
+  const sql = postgres(url, { onnotice() {}, connect_timeout: 2, ...options })
   return {
     client: fromPostgresJs(sql),
     own: work => sql.begin((tx: typeof sql) => work(text => tx.unsafe(text))),
@@ -80,7 +80,7 @@ export const drivers: Readonly<Record<string, Open>> = {
       library('drizzle-orm/index.js'),
       library('postgres/src/index.js'),
     ])
-    const db = drizzle(postgres(url, { onnotice() {}, ...options }))
+    const db = drizzle(postgres(url, { onnotice() {}, connect_timeout: 2, ...options }))
     return {
       client: fromPostgresJs(db.$client),
       own: work => db.transaction((tx: typeof db) => work(text => tx.execute(sql.raw(text)))),
