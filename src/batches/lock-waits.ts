@@ -19,7 +19,10 @@ export interface LockWaitSettings<Item, Result> {
   partitionKeyOf(item: Item): string
   /** Items of one batch have no key in common. */
   uniqueKeysOf(item: Item): readonly string[]
-  /** Tries a batch: calls `wait` for entries that are still locked, answers the others. Never rejects. */
+  /**
+   * Tries a batch: calls `wait` for entries that are still locked, answers the others. If it rejects, every
+   * entry that is not answered yet is rejected with the same error.
+   */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
   /** Answers an entry without room, or whose time is over: no changes were made. */
   onGivenUp(entry: Entry<Item, Result>): void
@@ -134,7 +137,17 @@ export class LockWaits<Item, Result> {
     const startedAt = performance.now()
     const batch = this.#takeDue(startedAt)
     this.#inFlight = new Set(batch)
-    if (batch.length > 0) await performTraced('lock-wait', this.#settings, batch)
+    try {
+      if (batch.length > 0) await performTraced('lock-wait', this.#settings, batch)
+    } catch (error) {
+      this.#stillLocked.clear()
+      for (const entry of batch) entry.reject(error)
+    } finally {
+      this.#endAttempt(batch, startedAt)
+    }
+  }
+
+  #endAttempt(batch: readonly Entry<Item, Result>[], startedAt: number): void {
     const now = performance.now()
     // Attempts take at most half of the time of one connection.
     this.#restUntil = now + (now - startedAt)

@@ -46,7 +46,9 @@ function stage(settings: Partial<LockWaitSettings<Item, string>> = {}) {
       resolve(answer) {
         answers[name] = answer
       },
-      reject() {},
+      reject(error) {
+        answers[name] = `rejected: ${error}`
+      },
     }
     lockWaits.wait(entry)
   }
@@ -142,6 +144,28 @@ test('a full queue sheds: sheddable entries from half of queueMax on, which take
   for (const name of ['r1', 'r2', 'r3', 'r4', 'r5']) wait(name)
   expect(answers).toEqual({ p3: 'given up', r5: 'given up' })
   expect(lockWaits.stats).toEqual({ queued: 6, inFlight: 0, shed: 2 })
+})
+
+test('a batch that rejects: its entries are rejected with that error, and the others are tried', async () => {
+  let fails = true
+  const { wait, answers, lockWaits } = stage({
+    async perform(batch) {
+      for (const entry of batch) {
+        if (fails) lockWaits.wait(entry)
+        else entry.resolve('done')
+      }
+      if (fails) throw new Error('no')
+    },
+  })
+  wait('a')
+  await pass(25)
+  expect(answers).toEqual({ a: 'rejected: Error: no' })
+  expect(lockWaits.stats).toEqual({ queued: 0, inFlight: 0, shed: 0 })
+  fails = false
+  wait('b')
+  await pass(25)
+  expect(answers).toEqual({ a: 'rejected: Error: no', b: 'done' })
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('attempts take at most half of the time', async () => {

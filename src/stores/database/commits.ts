@@ -16,6 +16,7 @@ import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
 import { notRepresentable } from './refusals.js'
+import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
 import type { CommitRow } from './rows.js'
 import { type CommitEntry, isErrorOfHook, RefusedByHook } from './within-transaction.js'
 
@@ -43,8 +44,7 @@ export interface CommitSettings {
 interface Attempt {
   /** Whether it is of one player, after a larger batch timed out. */
   isIsolated: boolean
-  /** Whether to retry once on another connection when this one is lost. */
-  retry: boolean
+  retries: Retries
 }
 
 export class Commits {
@@ -78,7 +78,7 @@ export class Commits {
       // retries.
       onDuplicateKey: (entry: CommitEntry) => this.#answerWith(entry, { status: 'conflict' }),
       perform: (entries: readonly CommitEntry[]) =>
-        this.#perform(entries, { isIsolated: false, retry: true }),
+        this.#perform(entries, { isIsolated: false, retries: this.#retries() }),
     }
     this.#queue = createBatches({ ...shared, kind: 'commit' })
     this.#lockWaits = new LockWaits({
@@ -90,7 +90,7 @@ export class Commits {
       ...shared,
       kind: 'commit-alone',
       onePartitionPerBatch: true,
-      perform: entries => this.#perform(entries, { isIsolated: true, retry: true }),
+      perform: entries => this.#perform(entries, { isIsolated: true, retries: this.#retries() }),
     })
   }
 
@@ -106,6 +106,10 @@ export class Commits {
   get lockWaitStats(): QueueStats {
     const sum = (name: keyof QueueStats) => this.#lockWaits.stats[name] + this.#isolated.stats[name]
     return { queued: sum('queued'), inFlight: sum('inFlight'), shed: sum('shed') }
+  }
+
+  #retries(): Retries {
+    return retriesWithin(this.#settings.queue.queuedMsMax)
   }
 
   async #perform(entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
@@ -126,7 +130,7 @@ export class Commits {
       },
       missing: errors.noRow,
     })
-    for (const entry of again) await this.#perform([entry], { ...attempt, retry: true })
+    for (const entry of again) await this.#perform([entry], { ...attempt, retries: this.#retries() })
   }
 
   /** @throws `AMOUNT_NOT_REPRESENTABLE` */
@@ -159,16 +163,19 @@ export class Commits {
   async #recover(entries: readonly CommitEntry[], attempt: Attempt, error: unknown): Promise<void> {
     const { classify, retryUnknown } = this.#settings
     const { kind, cause, timedOut, lost, answer } = classify(error)
-    const again = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: true })
-    const onceMore = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: false })
+    const retry = (some: readonly CommitEntry[], retries: Retries) =>
+      this.#perform(some, { ...attempt, retries })
+    const again = (some: readonly CommitEntry[]) => retry(some, this.#retries())
+    const onceMore = (some: readonly CommitEntry[]) => retry(some, noRetries)
     if (cause instanceof RefusedByHook) {
       for (const [entry, refusal] of cause.refusals) this.#answerWith(entry, refusal)
       const others = entries.filter(entry => !cause.refusals.has(entry))
       return others.length === 0 ? undefined : await again(others)
     }
-    // The connection was lost before any change: retry once, on another one.
-    if (attempt.retry && lost && !timedOut && kind === 'unavailable') return await onceMore(entries)
-    if (kind === 'unknown' && retryUnknown && attempt.retry) {
+    const next = nextOf(attempt.retries)
+    // The connection was lost before any change.
+    if (next !== null && lost && !timedOut && kind === 'unavailable') return await retry(entries, next)
+    if (next !== null && kind === 'unknown' && retryUnknown) {
       for (const entry of entries) this.#unknown.set(entry, cause)
       return await onceMore(entries)
     }

@@ -10,6 +10,7 @@ import {
 import type { Player, WalletKeys, WalletSnapshot } from '../../store.js'
 import type { Columns } from './columns.js'
 import type { Failure, StoreErrors } from './errors.js'
+import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
 import { betFromRow, type LoadRow, transactionFromRow } from './rows.js'
 import type { Players } from './tables.js'
 
@@ -32,7 +33,9 @@ type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
   const { kind, queue, columns, read, classify, errors } = settings
 
-  async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
+  const fresh = () => retriesWithin(queue.queuedMsMax)
+
+  async function perform(entries: readonly LoadEntry[], retries: Retries): Promise<void> {
     let rows: readonly LoadRow[]
     try {
       rows = await read(
@@ -40,12 +43,14 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
         columns(),
       )
     } catch (error) {
-      const { kind, cause, timedOut, answer } = classify(error)
-      // A read can be repeated: once, on another connection.
-      if (retry && !timedOut && kind !== 'rejected') return await perform(entries, false)
+      const { kind, cause, timedOut, lost, answer } = classify(error)
+      // A read can be repeated, on another connection.
+      const next = nextOf(retries)
+      if (next !== null && !timedOut && kind !== 'rejected')
+        return await perform(entries, lost ? next : noRetries)
       // One key caused it, as by a broken page of its row. The others must not fail with it.
       if ((kind === 'rejected' || (answer !== null && !timedOut)) && entries.length > 1)
-        return await bisect(entries, half => perform(half, kind === 'rejected'))
+        return await bisect(entries, half => perform(half, kind === 'rejected' ? fresh() : noRetries))
       for (const entry of entries) entry.reject(kind === 'rejected' ? cause : errors.unavailable(cause))
       return
     }
@@ -61,7 +66,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
     kind,
     aloneMsMax,
     sheddable: keys => keys.operation === 'placebet',
-    perform: entries => perform(entries),
+    perform: entries => perform(entries, fresh()),
     onShed: entry => entry.reject(errors.unavailable(null)),
   })
 }

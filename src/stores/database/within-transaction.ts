@@ -98,14 +98,27 @@ export async function callWithinTransaction(
 const isNewBet = ({ transaction: { operation, refusal } }: WalletChanges) =>
   operation === 'placebet' && refusal === null
 
+/** Random: a hook that knew the name of the savepoint could roll back to it, or make it again, unnoticed. */
+const savepointPrefix = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+const savepointsInUse = new Set<number>()
+
 /**
- * The name of a savepoint, which marks our database transaction. A statement of the hook may fail unnoticed,
- * and COMMIT would silently be a ROLLBACK; or the hook may end the database transaction. In both cases the
- * savepoint cannot be released. Its name is random: a hook that knew it could roll back to it, or make it
- * again, unnoticed. It is one name for the whole process: servers count statements by their text, and a new
- * text each time would push all others out of these statistics.
+ * Runs `work` with the name of a savepoint that marks its database transaction. A statement of the hook may
+ * fail unnoticed, and COMMIT would silently be a ROLLBACK; the hook may end the database transaction; or a
+ * driver may have given the session to another one. In each case the savepoint cannot be released. No two
+ * database transactions in flight share a name, and the names are few: servers count statements by their
+ * text, and a new text each time would push all others out of these statistics.
  */
-export const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+export async function withSavepoint<T>(work: (savepoint: string) => Promise<T>): Promise<T> {
+  let number = 0
+  while (savepointsInUse.has(number)) number += 1
+  savepointsInUse.add(number)
+  try {
+    return await work(`${savepointPrefix}_${number}`)
+  } finally {
+    savepointsInUse.delete(number)
+  }
+}
 
 function pendingCommits(
   { entries, rows, columns }: Parameters<typeof callWithinTransaction>[2],

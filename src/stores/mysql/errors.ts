@@ -1,4 +1,6 @@
 /** Errors of the store, and the class of an error of the driver. */
+
+import { fieldOf, textOf } from '../../foreign-values.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
@@ -33,10 +35,10 @@ const causesMax = 6
 export function serverErrorOf(error: unknown): ServerError | null {
   let next = error
   for (let depth = 0; typeof next === 'object' && next !== null && depth < causesMax; depth += 1) {
-    const { errno, sqlState, sqlMessage, message, cause } = next as Record<string, unknown>
-    if (typeof errno === 'number' && errno > 0 && typeof sqlState === 'string')
-      return { number: errno, message: String(sqlMessage ?? message) }
-    next = cause
+    const errno = fieldOf(next, 'errno')
+    if (typeof errno === 'number' && errno > 0 && typeof fieldOf(next, 'sqlState') === 'string')
+      return { number: errno, message: textOf(fieldOf(next, 'sqlMessage') ?? fieldOf(next, 'message')) }
+    next = fieldOf(next, 'cause')
   }
   return null
 }
@@ -45,8 +47,7 @@ export function serverErrorOf(error: unknown): ServerError | null {
 export function describeError(error: unknown): string {
   const answer = serverErrorOf(error)
   if (answer !== null) return `${answer.message} (error ${answer.number})`
-  const { message, code } = (error ?? {}) as { message?: unknown; code?: unknown }
-  return String(message || code || error)
+  return textOf(fieldOf(error, 'message') || fieldOf(error, 'code') || error)
 }
 
 /** Whether the server has answered with one of these errors. */
@@ -153,10 +154,10 @@ const configurationNumbers = [1045, 1049, 1698, ...privilegeNumbers]
 
 /** A server without TLS, or a certificate that is not trusted: no retry fixes it. */
 const isTlsError = (error: unknown) => {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const code = textOf(fieldOf(error, 'code'))
   // mysql2 replaces the code of a certificate's error.
-  if (code === 'HANDSHAKE_SSL_ERROR') return /certificate/i.test(String(message))
-  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(String(code))
+  if (code === 'HANDSHAKE_SSL_ERROR') return /certificate/i.test(textOf(fieldOf(error, 'message')))
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(code)
 }
 
 /** @returns the error of the check at start, with what the driver or the server has reported */

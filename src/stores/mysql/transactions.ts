@@ -1,6 +1,6 @@
 /** Database transactions, whose COMMIT may have an unknown outcome. */
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
-import { savepoint } from '../database/within-transaction.js'
+import { withSavepoint } from '../database/within-transaction.js'
 import { type Connection, query } from './driver.js'
 import { conflictNumbers, hasNumber, serverErrorOf, storeError } from './errors.js'
 import { type Session, sessionOf } from './session.js'
@@ -11,29 +11,31 @@ export function beforeCommit(deadline: Deadline): void {
   deadline.sent = true
 }
 
-export async function inTransaction<T>(
+export function inTransaction<T>(
   connection: Connection,
   deadline: Deadline,
   work: (database: Session) => Promise<T>,
 ): Promise<T> {
-  await query(connection, 'START TRANSACTION')
-  // Gone, if the hook has ended the database transaction, or a deadlock that the hook swallowed.
-  await query(connection, `SAVEPOINT ${savepoint}`)
-  const result = await work(sessionOf(connection))
-  await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
-    throw hasNumber(error, 1305)
-      ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
-          cause: error,
-        })
-      : error
+  return withSavepoint(async savepoint => {
+    await query(connection, 'START TRANSACTION')
+    // Gone, if the hook has ended the database transaction, or a deadlock that the hook swallowed.
+    await query(connection, `SAVEPOINT ${savepoint}`)
+    const result = await work(sessionOf(connection))
+    await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
+      throw hasNumber(error, 1305)
+        ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
+            cause: error,
+          })
+        : error
+    })
+    beforeCommit(deadline)
+    try {
+      await query(connection, 'COMMIT')
+    } catch (error) {
+      throw hasNumber(error, ...conflictNumbers) ? error : new CommitFailed(error)
+    }
+    return result
   })
-  beforeCommit(deadline)
-  try {
-    await query(connection, 'COMMIT')
-  } catch (error) {
-    throw hasNumber(error, ...conflictNumbers) ? error : new CommitFailed(error)
-  }
-  return result
 }
 
 /** The error of a COMMIT that is no conflict: the outcome is unknown, whatever its number. */

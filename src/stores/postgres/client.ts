@@ -1,8 +1,9 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
-import { type Query, savepoint } from '../database/within-transaction.js'
+import { type Query, withSavepoint } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
-import { errors, hasCode, isConnectionLost, storeError } from './errors.js'
+import { type DriverConnection, inDriverTransaction } from './driver-transactions.js'
+import { errors, isConnectionLost, isSessionEnded, storeError } from './errors.js'
 import {
   type CanPrepare,
   createPreparing,
@@ -10,7 +11,8 @@ import {
   type PreparedStatement,
   type Send,
 } from './prepared-statements.js'
-import { emptyCommit, waitForDisk } from './sql/fragments.js'
+import { emptyCommit } from './sql/fragments.js'
+import { beforeCommit, blockBroken, isBlockBroken } from './transactions.js'
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm`
@@ -23,7 +25,7 @@ export interface PostgresClient {
   /** Of a pool: the number of its connections. It tells a pool from a connection, which has connect() too. */
   readonly totalCount?: number
   /** Of PGlite and wrappers: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
-  transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
+  transaction?(work: (connection: DriverConnection) => Promise<unknown>): Promise<unknown>
   /** Of one connection of pg, from 8.17: `I` outside a transaction block, `null` before it is connected. */
   getTransactionStatus?(): string | null
   /**
@@ -152,24 +154,32 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
     statement: (text, values) => alone((_, send) => send(text, values)),
     call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
     transaction: (work, first = []) =>
-      borrow(async (connection, send) => {
-        await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
-        let result: Awaited<ReturnType<typeof work>>
-        try {
-          result = await work((text, values) => connection.query(text, values))
-        } catch (error) {
-          await connection.query('ROLLBACK')
-          throw error
-        }
-        try {
-          await send([...closingBlock(savepoint, durable), 'COMMIT'].join('; '))
-        } catch (error) {
-          // An error before COMMIT leaves the block open, on a connection that is not closed.
-          if (isBlockBroken(error) || !isConnectionLost(error)) await connection.query('ROLLBACK')
-          throw isBlockBroken(error) ? blockBroken(error) : error
-        }
-        return result
-      }),
+      borrow((connection, send) =>
+        withSavepoint(async savepoint => {
+          await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
+          let result: Awaited<ReturnType<typeof work>>
+          try {
+            result = await work((text, values) =>
+              connection.query(text, values).catch((error: unknown) => {
+                // The hook may swallow it: no COMMIT is sent then.
+                if (isSessionEnded(error)) reportsOfConnection(connection).lost = true
+                throw error
+              }),
+            )
+          } catch (error) {
+            await connection.query('ROLLBACK')
+            throw error
+          }
+          try {
+            await send([`RELEASE SAVEPOINT ${savepoint}`, ...beforeCommit(durable), 'COMMIT'].join('; '))
+          } catch (error) {
+            // An error before COMMIT leaves the block open, on a connection that is not closed.
+            if (isBlockBroken(error) || !isConnectionLost(error)) await connection.query('ROLLBACK')
+            throw isBlockBroken(error) ? blockBroken(error) : error
+          }
+          return result
+        }),
+      ),
   }
 }
 
@@ -285,49 +295,10 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
       withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)
           throw storeError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
-        const { transaction } = client
-        const mustBeInTime = () => {
-          if (deadline.expired) throw new CallbackFailed('Timed out; already answered')
-        }
-        return (await replicated(reports, () =>
-          transaction.call(client, async connection => {
-            mustBeInTime()
-            for (const statement of [...first, `SAVEPOINT ${savepoint}`]) await connection.query(statement)
-            const result = await work((text, values) => connection.query(text, values))
-            for (const statement of closingBlock(savepoint, durable)) {
-              await connection.query(statement).catch((error: unknown) => {
-                throw isBlockBroken(error) ? blockBroken(error) : error
-              })
-            }
-            mustBeInTime()
-            deadline.sent = true
-            return result
-          }),
-        )) as Awaited<ReturnType<typeof work>>
+        const begin = client.transaction.bind(client)
+        return await replicated(reports, () => inDriverTransaction(begin, deadline, { first, durable }, work))
       }),
   }
-}
-
-/** Afterwards no trigger is left that could switch off that COMMIT waits for the disk. */
-const closingBlock = (savepoint: string, durable: boolean) => [
-  `RELEASE SAVEPOINT ${savepoint}`,
-  ...(durable ? ['SET CONSTRAINTS ALL IMMEDIATE', `SELECT ${waitForDisk}`] : []),
-]
-
-/**
- * 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification.
- */
-function isBlockBroken(error: unknown): boolean {
-  return hasCode(error, '25P02', '25P01', '3B001')
-}
-
-function blockBroken(cause: unknown): CallbackFailed {
-  return new CallbackFailed(
-    'withinTransaction swallowed a failed statement or ended the database transaction',
-    {
-      cause,
-    },
-  )
 }
 
 type HasTransactionStatus = Pick<Connection, 'getTransactionStatus'>

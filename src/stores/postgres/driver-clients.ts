@@ -33,7 +33,13 @@ export function fromPostgresJs(
     async (text, values = []) => ({ rows: [...(await connection.unsafe(text, values.map(nullFor)))] })
   return {
     query: queryOf(sql),
-    transaction: work => sql.begin((connection: PostgresJsSql) => work({ query: queryOf(connection) })),
+    transaction: work =>
+      sql.begin((connection: PostgresJsSql) =>
+        work({
+          query: queryOf(connection),
+          simpleQuery: async statements => await connection.unsafe(statements),
+        }),
+      ),
     ...(notices && { onNotice: listener => notices.on('notice', listener) }),
   }
 }

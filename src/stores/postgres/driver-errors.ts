@@ -1,4 +1,5 @@
 /** Errors of the server, as drivers and ORMs hand them on: with other names, or wrapped. */
+import { fieldOf, textOf } from '../../foreign-values.js'
 
 /** What the server has answered instead of a result. */
 export interface ServerError {
@@ -18,17 +19,18 @@ export interface ServerError {
 const causesMax = 6
 
 /** The error and its causes, the innermost last. */
-function chainOf(error: unknown): Record<string, unknown>[] {
-  const chain: Record<string, unknown>[] = []
+function chainOf(error: unknown): object[] {
+  const chain: object[] = []
   let next = error
   while (typeof next === 'object' && next !== null && chain.length < causesMax) {
-    const each = next as Record<string, unknown>
-    chain.push(each)
-    const { meta, errors } = each as { meta?: { driverAdapterError?: unknown }; errors?: unknown }
+    chain.push(next)
     // `cause`: Drizzle, Slonik. `original`: Sequelize 6. `meta`: Prisma. `errors`: the AggregateError of
     // Node.js for a host with several addresses.
-    const first = Array.isArray(errors) ? errors[0] : undefined
-    next = each.cause ?? each.original ?? meta?.driverAdapterError ?? first
+    next =
+      fieldOf(next, 'cause') ??
+      fieldOf(next, 'original') ??
+      fieldOf(fieldOf(next, 'meta'), 'driverAdapterError') ??
+      fieldOf(fieldOf(next, 'errors'), '0')
   }
   return chain
 }
@@ -43,17 +45,18 @@ const translatedErrors = new Set('FEHLER ERREUR ERRORE შეცდომა 오
 /** @returns the server's error in it, or `null`: the error came from the driver, or from the network */
 export function serverErrorOf(error: unknown): ServerError | null {
   for (const each of chainOf(error)) {
-    const severity = text(each.severity)
-    const code = text(each.code) ?? text(each.originalCode)
+    const text = (name: string) => textFieldOf(each, name)
+    const severity = text('severity')
+    const code = text('code') ?? text('originalCode')
     if (code === undefined || !isState(code, severity)) continue
     return {
       code,
       severity: translatedErrors.has(severity ?? '') ? 'ERROR' : severity,
-      message: text(each.originalMessage) ?? text(each.message) ?? '',
-      schema: text(each.schema) ?? text(each.schema_name),
-      table: text(each.table) ?? text(each.table_name),
-      constraint: text(each.constraint) ?? text(each.constraint_name),
-      dataType: text(each.dataType) ?? text(each['data type_name']),
+      message: text('originalMessage') ?? text('message') ?? '',
+      schema: text('schema') ?? text('schema_name'),
+      table: text('table') ?? text('table_name'),
+      constraint: text('constraint') ?? text('constraint_name'),
+      dataType: text('dataType') ?? text('data type_name'),
     }
   }
   return null
@@ -69,7 +72,8 @@ function isState(code: string, severity: string | undefined): boolean {
     : /^[0-9A-Z]{5}$/.test(code)
 }
 
-function text(value: unknown): string | undefined {
+function textFieldOf(error: unknown, name: string): string | undefined {
+  const value = fieldOf(error, name)
   return typeof value === 'string' ? value : undefined
 }
 
@@ -77,6 +81,6 @@ function text(value: unknown): string | undefined {
 export function describeError(error: unknown): string {
   const answer = serverErrorOf(error)
   if (answer !== null) return `${answer.message} (SQLSTATE ${answer.code})`
-  const messages = chainOf(error).map(({ message, code }) => text(message) || text(code) || '')
-  return messages.findLast(message => message !== '') ?? String(error)
+  const messages = chainOf(error).map(each => textFieldOf(each, 'message') || textFieldOf(each, 'code') || '')
+  return messages.findLast(message => message !== '') ?? textOf(error)
 }

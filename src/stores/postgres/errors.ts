@@ -1,4 +1,6 @@
 /** Errors of the store, and the class of an error of the driver. */
+
+import { fieldOf, textOf } from '../../foreign-values.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
@@ -28,10 +30,9 @@ export function startError(cause: unknown): StoreError {
  * not trusted. Other errors without an answer of the server are of the network.
  */
 function isConfigurationError(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return (
-    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/.test(String(code)) ||
-    /^SASL|does not support SSL/.test(String(message))
+    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/.test(textOf(fieldOf(error, 'code'))) ||
+    /^SASL|does not support SSL/.test(textOf(fieldOf(error, 'message')))
   )
 }
 
@@ -112,6 +113,12 @@ const isOfReadOnlyServer = ({ code, message }: ServerError) =>
 /** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
   return classifyError(error, true) === 'unknown' || hasCode(error, ...ofConnection)
+}
+
+/** FATAL or PANIC, in any language: the server has ended the session. */
+export function isSessionEnded(error: unknown): boolean {
+  const { severity } = serverErrorOf(error) ?? {}
+  return severity !== undefined && severity !== 'ERROR'
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

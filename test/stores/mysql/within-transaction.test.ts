@@ -5,6 +5,7 @@ import { handlePlaceBet } from '../../../src/index.js'
 import type { MysqlStoreOptions } from '../../../src/stores/mysql/index.js'
 import { placeBet as placement } from '../../fixtures.js'
 import { isMysql } from '../../mysql/engine.js'
+import { unreadable } from '../../unreadable-errors.js'
 import { describeOnServer, placeBet, settle, type Wallet } from './wallet.js'
 
 type Hook = NonNullable<MysqlStoreOptions['withinTransaction']>
@@ -116,6 +117,21 @@ describeOnServer('withinTransaction', server => {
     expect(await ledgerRows()).toEqual([[1]])
     expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
   })
+
+  test.each(unreadable)(
+    'that throws a value %s for one request: the others are committed',
+    async (_, make) => {
+      await open(() => async (_query, pending) => {
+        if (pending.some(({ changes }) => changes.transaction.playerId === 'bob')) throw make()
+      })
+      const [alice, bob] = await Promise.allSettled([
+        wallet.store.commit(placeBet(1, 'alice')),
+        wallet.store.commit(placeBet(2, 'bob')),
+      ])
+      expect(alice).toMatchObject({ value: { status: 'committed' } })
+      expect(bob).toMatchObject({ reason: { message: 'withinTransaction threw; no changes were made' } })
+    },
+  )
 
   test('that swallows a deadlock, which has undone everything: nothing is answered as committed', async () => {
     await open(ledger => async query => {

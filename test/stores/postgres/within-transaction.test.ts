@@ -22,6 +22,7 @@ import {
 } from '../../../src/stores/postgres/index.js'
 import { faultOf, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { unreadable } from '../../unreadable-errors.js'
 import {
   endOf,
   expectBooksToBalance,
@@ -223,6 +224,16 @@ describe.each([
     ).toMatchObject({
       code: 'COMMIT_UNKNOWN',
     })
+  })
+
+  it.each(unreadable)('throws a value %s: the rest of the batch is committed', async (_name, make) => {
+    const { store, ledger } = await open(async (query, commits, schema) => {
+      await writeLedger(query, commits, schema)
+      if (commits.some(isOf('bob'))) throw make()
+    })
+    const fault = expect.objectContaining({ message: 'withinTransaction threw; no changes were made' })
+    expect(await commitAll(store, batch())).toEqual([done, fault, done])
+    expect(await ledger()).toEqual([['place-1'], ['place-3']])
   })
 
   it('fails in a statement for one request: that request is rolled back, the rest of the batch is committed', async () => {
@@ -581,6 +592,25 @@ describe('a failure during the database transaction', () => {
     expect(calls).toBe(2)
     expect(await ledger()).toEqual([['place-1']])
   })
+})
+
+describe('a call that waits for the row lock of a player', () => {
+  it.each(unreadable)(
+    'the hook throws a value %s: the calls of other locked players go on',
+    async (_, make) => {
+      const { wallet, store } = await onPool(async (_query, commits) => {
+        if (commits.some(isOf('bob'))) throw make()
+      })
+      const other = await wallet.otherSession()
+      await other.query('BEGIN')
+      await other.query(`SELECT FROM ${wallet.schema}.players FOR UPDATE`)
+      const results = commitAll(store, batch())
+      await until(() => store.stats.lockWaits.queued === 3)
+      await other.query('COMMIT')
+      expect(await results).toEqual([done, expect.any(Error), done])
+      await until(() => store.stats.lockWaits.inFlight === 0)
+    },
+  )
 })
 
 describe('connections', () => {

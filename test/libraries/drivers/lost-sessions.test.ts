@@ -1,0 +1,203 @@
+/**
+ * Sessions that end in the database transaction of a commit, or of the PAM on the same pool: no answer is lost, no row of the
+ * hook is without its transaction, and no transaction without its rows. Over each real driver of docs/drivers.md.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Query } from '../../../src/stores/postgres/index.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import {
+  drivers,
+  type Moments,
+  none,
+  openSessionsWallet,
+  pidOf,
+  type SessionsWallet,
+} from './lost-sessions.js'
+
+const database = await freshDatabase({ pool: { max: 20 } })
+afterAll(database.drop)
+
+const names = Object.keys(drivers)
+const everyPool = names.flatMap(name => [1, 3].map((max): [string, number] => [name, max]))
+const overPostgresJs = everyPool.filter(([name]) => name.includes('postgres.js'))
+
+const open = (name: string, options: Parameters<typeof openSessionsWallet>[2]) =>
+  openSessionsWallet(database, drivers[name] as never, options)
+
+/** Turns of the event loop: a moment between two messages of the driver. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await new Promise(setImmediate)
+}
+
+type Ending = [name: string, end: (query: Query, wallet: SessionsWallet) => Promise<unknown>]
+
+/** How a session ends. Resolves when the server has ended it. */
+const endings: readonly Ending[] = [
+  ['terminated', async (query, wallet) => wallet.kill(await pidOf(query))],
+  [
+    'ended by its idle timeout',
+    async (query, wallet) => {
+      const pid = await pidOf(query)
+      await query("SET LOCAL idle_in_transaction_session_timeout = '5ms'")
+      for (;;) if (!(await wallet.pids()).includes(pid)) return
+    },
+  ],
+  ['ended in a statement', query => query('SELECT pg_terminate_backend(pg_backend_pid())')],
+  [
+    'ended in a statement whose error is swallowed',
+    query => query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {}),
+  ],
+]
+
+describe.each(endings)('a session that is %s', (_, end) => {
+  test.each(everyPool)('%s, pool of %i: the call is retried, and committed once', async (name, max) => {
+    for (const moment of ['before', 'between', 'after'] as const) {
+      let calls = 0
+      const ended = new Set<unknown>()
+      const moments: Moments = async (at, query, pending) => {
+        if (at === 'before') calls += 1
+        const ids = pending.map(({ changes }) => changes.transaction.transactionId).join()
+        if (at !== moment || ended.has(ids)) return
+        ended.add(ids)
+        await end(query, wallet)
+        // The hook goes on while the retry runs.
+        await turns(ended.size * 3)
+      }
+      const wallet = await open(name, { max, moments })
+      const outcomes: unknown[] = []
+      for (let n = 0; n < 12; n += 3)
+        outcomes.push(
+          ...(await Promise.all([n, n + 1, n + 2].map(async each => (await wallet.place(each))?.ok))),
+        )
+      await sleep(20)
+      expect(await wallet.problems()).toEqual(none)
+      expect(outcomes).toEqual(Array(12).fill(true))
+      expect(calls).toBeGreaterThan(ended.size)
+      await wallet.close()
+    }
+  })
+})
+
+/** When the callback of the PAM's database transaction ends, whose session has been ended. */
+const lateMoments = ['before', 'between', 'after', 'at the end'] as const
+
+describe("a session that ends in the PAM's own transaction", () => {
+  const cases = everyPool.flatMap(([name, max]) =>
+    lateMoments.map((moment): [string, number, (typeof lateMoments)[number]] => [name, max, moment]),
+  )
+  test.each(cases)(
+    '%s, pool of %i: its callback ends late, %s the rows of a hook',
+    async (name, max, moment) => {
+      for (const ends of ['throws', 'returns'] as const) {
+        let n = 0
+        let endLate = () => {}
+        const end = async () => {
+          await turns(n)
+          endLate()
+        }
+        const wallet = await open(name, {
+          max,
+          async moments(at) {
+            if (at === moment) {
+              endLate()
+              // Its last statement is sent, and answered.
+              await sleep(n % 4)
+            } else if (at === 'after' && moment === 'at the end') {
+              void end()
+            }
+          },
+        })
+        for (; n < 20; n += 1) {
+          const ended = new Promise<void>(resolve => {
+            endLate = resolve
+          })
+          const callbacks = await Promise.all(
+            Array.from({ length: max }, () => ownTransaction(wallet, ended, ends)),
+          )
+          // Over postgres.js their connections serve others now. A statement on a closed one would end the process.
+          await Promise.allSettled(callbacks.map(() => wallet.ask('SELECT pg_sleep(0.01)')))
+          await wallet.place(n)
+          endLate()
+          await Promise.all(callbacks.map(({ callback }) => callback))
+        }
+        await sleep(20)
+        expect(await wallet.problems()).toEqual(none)
+        await wallet.close()
+      }
+    },
+  )
+})
+
+/** A database transaction of the PAM whose session is ended, and whose callback ends late. */
+async function ownTransaction(
+  wallet: SessionsWallet,
+  ended: Promise<void>,
+  ends: 'throws' | 'returns',
+): Promise<{ callback: Promise<unknown> }> {
+  let callback: Promise<unknown> = Promise.resolve()
+  await new Promise<void>(begun => {
+    const own = wallet.own(query => {
+      callback = (async () => {
+        const [{ pid } = { pid: null }] = rowsOf(await query('SELECT pg_backend_pid() AS pid'))
+        await wallet.kill(pid)
+        begun()
+        await ended
+        if (ends === 'throws') throw new Error('late')
+      })()
+      return callback
+    })
+    // Over postgres.js it rejects at once, or never settles.
+    own.then(
+      () => begun(),
+      () => begun(),
+    )
+  })
+  return { callback: callback.catch(() => {}) }
+}
+
+const rowsOf = (result: unknown) =>
+  (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as { pid: unknown }[]
+
+describe('sessions that end at any moment under load', () => {
+  test.each(everyPool)('%s, pool of %i', async (name, max) => {
+    const wallet = await open(name, { max, moments: at => (at === 'between' ? sleep(1) : undefined) })
+    let n = 0
+    let ok = 0
+    const until = performance.now() + 4_000
+    const callers = Array.from({ length: 8 }, async () => {
+      while (performance.now() < until) if ((await wallet.place(n++ % 2000))?.ok) ok += 1
+    })
+    const killer = (async () => {
+      while (performance.now() < until) {
+        for (const pid of await wallet.pids()) {
+          await wallet.kill(pid)
+          await sleep(Math.random() * 20)
+        }
+      }
+    })()
+    await Promise.all([...callers, killer])
+    await sleep(50)
+    expect(await wallet.problems()).toEqual(none)
+    expect(ok).toBeGreaterThan(0)
+    console.log(name, max, ok, n)
+    await wallet.close()
+  })
+})
+
+describe('postgres.js at max_pipeline', () => {
+  test.each(overPostgresJs)('%s, pool of %i', async (name, max) => {
+    const wallet = await open(name, { max, max_pipeline: 4 })
+    let ok = 0
+    for (let n = 0; n < 60; n += 1) {
+      const busy = Array.from({ length: n % 12 }, () =>
+        Promise.resolve(wallet.ask('SELECT 1')).catch(() => {}),
+      )
+      if ((await wallet.place(n))?.ok) ok += 1
+      await Promise.all(busy)
+    }
+    expect(await wallet.problems()).toEqual(none)
+    console.log(name, max, ok)
+    await wallet.close()
+  })
+})
