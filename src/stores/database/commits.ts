@@ -39,22 +39,14 @@ export interface CommitSettings {
   outbox: boolean
 }
 
-/** How a batch is executed. */
-interface Attempt {
-  /** Whether it is of one player, after a larger batch timed out. */
-  isIsolated: boolean
-  /** Whether to retry once on another connection when this one is lost. */
-  retry: boolean
-}
-
 export class Commits {
   readonly #settings: CommitSettings
   readonly #queue: Batches<WalletChanges, CommitResult>
   /** Commits whose player another writer has locked. */
   readonly #lockWaits: LockWaits<WalletChanges, CommitResult>
   /**
-   * Commits of a batch that timed out, as it does for the lock of another row: a batch per player, so that no
-   * player waits for another.
+   * Commits of a batch that timed out, as it does for the lock of another row: each alone, so that no player
+   * waits for another.
    */
   readonly #isolated: Batches<WalletChanges, CommitResult>
   /** Entries that may be recorded already, and why. Only `committed` answers them; all else is unknown. */
@@ -77,21 +69,16 @@ export class Commits {
       // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
       // retries.
       onDuplicateKey: (entry: CommitEntry) => this.#answerWith(entry, { status: 'conflict' }),
-      perform: (entries: readonly CommitEntry[]) =>
-        this.#perform(entries, { isIsolated: false, retry: true }),
+      perform: (entries: readonly CommitEntry[]) => this.#perform(entries),
     }
     this.#queue = createBatches({ ...shared, kind: 'commit' })
     this.#lockWaits = new LockWaits({
       ...shared,
       lockTimeoutMs,
+      onUnlocked: entry => this.#queue.add(entry),
       onGivenUp: entry => this.#answerWith(entry, unavailableFor(errors.locked)),
     })
-    this.#isolated = createBatches({
-      ...shared,
-      kind: 'commit-alone',
-      onePartitionPerBatch: true,
-      perform: entries => this.#perform(entries, { isIsolated: true, retry: true }),
-    })
+    this.#isolated = createBatches({ ...shared, kind: 'commit-alone', batchMax: 1 })
   }
 
   submit(changes: WalletChanges): Promise<CommitResult> {
@@ -108,25 +95,20 @@ export class Commits {
     return { queued: sum('queued'), inFlight: sum('inFlight'), shed: sum('shed') }
   }
 
-  async #perform(entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
+  /** @param retry whether to retry once on another connection when this one is lost */
+  async #perform(entries: readonly CommitEntry[], retry = true): Promise<void> {
     const { execute, columns, errors } = this.#settings
     let rows: readonly CommitRow[]
     try {
       rows = await execute(entries, columns())
     } catch (error) {
-      return await this.#recover(entries, attempt, error)
+      return await this.#recover(entries, retry, error)
     }
-    const again: CommitEntry[] = []
     answerEach(entries, rows, {
       indexOf: row => row.item_index,
-      answer: (entry, row) => {
-        // Other items of the same player, judged before it, may be the cause: it is retried alone.
-        if (row.verdict === 'out-of-range' && entries.length > 1) again.push(entry)
-        else this.#answer(entry, row)
-      },
+      answer: (entry, row) => this.#answer(entry, row),
       missing: errors.noRow,
     })
-    for (const entry of again) await this.#perform([entry], { ...attempt, retry: true })
   }
 
   /** @throws `AMOUNT_NOT_REPRESENTABLE` */
@@ -156,26 +138,26 @@ export class Commits {
   }
 
   /** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
-  async #recover(entries: readonly CommitEntry[], attempt: Attempt, error: unknown): Promise<void> {
+  async #recover(entries: readonly CommitEntry[], retry: boolean, error: unknown): Promise<void> {
     const { classify, retryUnknown } = this.#settings
     const { kind, cause, timedOut, lost, answer } = classify(error)
-    const again = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: true })
-    const onceMore = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: false })
+    const again = (some: readonly CommitEntry[]) => this.#perform(some)
+    const onceMore = (some: readonly CommitEntry[]) => this.#perform(some, false)
     if (cause instanceof RefusedByHook) {
       for (const [entry, refusal] of cause.refusals) this.#answerWith(entry, refusal)
       const others = entries.filter(entry => !cause.refusals.has(entry))
       return others.length === 0 ? undefined : await again(others)
     }
     // The connection was lost before any change: retry once, on another one.
-    if (attempt.retry && lost && !timedOut && kind === 'unavailable') return await onceMore(entries)
-    if (kind === 'unknown' && retryUnknown && attempt.retry) {
+    if (retry && lost && !timedOut && kind === 'unavailable') return await onceMore(entries)
+    if (kind === 'unknown' && retryUnknown && retry) {
       for (const entry of entries) this.#unknown.set(entry, cause)
       return await onceMore(entries)
     }
     if (entries.length > 1) {
       // One entry caused it. The others must neither wait for it nor fail with it.
       if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, again)
-      if (kind === 'unavailable' && !attempt.isIsolated && !timedOut && !lost) {
+      if (kind === 'unavailable' && !timedOut && !lost) {
         for (const entry of entries) this.#isolated.add(entry)
         return
       }
