@@ -252,7 +252,7 @@ describe('items of one partition', () => {
         const inFlight: typeof staged.sent = []
         const submitted: string[] = []
         let seen = 0
-        for (const each of [...actions, ...Array.from({ length: 200 }, () => ({ end: 0 }))]) {
+        for (const each of [...actions, ...Array.from({ length: 160 }, () => ({ end: 0 }))]) {
           if (!Array.isArray(each)) inFlight.splice(each.end % (inFlight.length || 1), 1)[0]?.end()
           else
             for (const { partition, kind } of each) {
@@ -280,7 +280,7 @@ describe('items of one partition', () => {
             submitted.filter(name => name.startsWith(lane)),
           )
       }),
-      { ...runs<[never]>(100), endOnFailure: true } as object,
+      { ...runs<[never]>(40), endOnFailure: true } as object,
     )
   })
 })
