@@ -2,29 +2,25 @@
 
 /** First in, first out. `shift` of an array moves all the others. */
 export class Fifo<T> {
-  #items: T[] = []
-  #start = 0
+  #new: T[] = []
+  /** The first one is the last. */
+  #old: T[] = []
 
   get length(): number {
-    return this.#items.length - this.#start
+    return this.#new.length + this.#old.length
   }
 
   get first(): T | undefined {
-    return this.#items[this.#start]
+    return this.#old.at(-1) ?? this.#new[0]
   }
 
   push(item: T): void {
-    this.#items.push(item)
+    this.#new.push(item)
   }
 
   shift(): T | undefined {
-    const { first } = this
-    if (this.length > 0) this.#start += 1
-    if (2 * this.#start >= this.#items.length) {
-      this.#items = this.#items.slice(this.#start)
-      this.#start = 0
-    }
-    return first
+    if (this.#old.length === 0) [this.#new, this.#old] = [[], this.#new.reverse()]
+    return this.#old.pop()
   }
 }
 
