@@ -48,27 +48,18 @@ async function applyPlayerRules(query: Query, pending: readonly PendingCommit[])
       : [],
   )
   if (stakes.length === 0) return
-  // Per player only the first stake above the limit: the others are retried without it, and may fit.
   const { rows } = await query(
-    `SELECT DISTINCT ON (account_no) index, status
-      FROM (
-        SELECT
-          item.index,
-          account_no,
-          account.status,
-          account.stake_limit_cents,
-          sum(item.stake * 100) OVER (PARTITION BY account_no ORDER BY item.index) + (
-            SELECT coalesce(sum(bet.stake_cents), 0)
-            FROM pam.bets bet
-            WHERE bet.account_id = account.account_id
-              AND bet.placed_at >= date_trunc('day', now(), 'UTC')
-              AND bet.rolled_back_at IS NULL
-          ) AS staked_cents
-        FROM json_to_recordset($1) AS item (index integer, account_no text, stake numeric)
-        JOIN pam.accounts account USING (account_no)
-      ) today
-      WHERE status = 'blocked' OR staked_cents > stake_limit_cents
-      ORDER BY account_no, index`,
+    `SELECT item.index, account.status
+      FROM json_to_recordset($1) AS item (index integer, account_no text, stake numeric)
+      JOIN pam.accounts account USING (account_no)
+      WHERE account.status = 'blocked'
+        OR item.stake * 100 + (
+          SELECT coalesce(sum(bet.stake_cents), 0)
+          FROM pam.bets bet
+          WHERE bet.account_id = account.account_id
+            AND bet.placed_at >= date_trunc('day', now(), 'UTC')
+            AND bet.rolled_back_at IS NULL
+        ) > account.stake_limit_cents`,
     [JSON.stringify(stakes)],
   )
   for (const { index, status } of rows as { index: number; status: string }[]) {

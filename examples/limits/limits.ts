@@ -49,13 +49,14 @@ export function numbered(query: Query): Query {
 const isNewBet = ({ changes: { transaction } }: PendingCommit) =>
   transaction.operation === 'placebet' && transaction.refusal === null
 
-/** Refuses the bets that do not fit, and records the others. Several may be of one player. */
+/** Refuses the bets that do not fit, and records the others: one of each player. */
 async function admitBets(
   query: Query,
   bets: readonly PendingCommit[],
   { time, day }: { time: Date; day: string },
 ): Promise<void> {
-  const players = await readRoom(query, { playerIds: playersOf(bets), time, day })
+  const playerIds = bets.map(({ changes }) => changes.transaction.playerId)
+  const players = await readRoom(query, { playerIds, time, day })
   const rows: unknown[] = []
   for (const commit of bets) {
     const { playerId, betId, amount } = commit.changes.transaction
@@ -67,12 +68,7 @@ async function admitBets(
       commit.refuse('STAKE_LIMIT', 'amount: above the daily stake limit of the player')
     else if (exceeds(stake, room.loss))
       commit.refuse('LOSS_LIMIT', 'amount: above the weekly loss limit of the player')
-    else {
-      // For the next bet of this player in the list: the database does not know this one yet.
-      if (room.stake !== null) room.stake -= stake
-      if (room.loss !== null) room.loss -= stake
-      rows.push(betId, playerId, day, amount, amount)
-    }
+    else rows.push(betId, playerId, day, amount, amount)
   }
   if (rows.length === 0) return
   const places = Array.from({ length: rows.length / 5 }, () => '(?, ?, ?, ?, ?)')
@@ -132,10 +128,6 @@ async function countMovement(
     [isOfStake ? balance.delta : '0', balance.delta, betId],
   )
 }
-
-const playersOf = (bets: readonly PendingCommit[]) => [
-  ...new Set(bets.map(({ changes }) => changes.transaction.playerId)),
-]
 
 /** A decimal in units of 10^-18: the sums are exact in every currency. */
 function exact(amount: unknown): bigint {

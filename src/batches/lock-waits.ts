@@ -1,9 +1,10 @@
 /**
- * Commits whose player another writer has locked. They are retried together, with growing pauses: no commit
- * waits in the database for a player's row lock, so no connection is held, and a row that stays
- * locked does not delay the others.
+ * Commits whose player another writer has locked. One of each player is retried, with growing pauses: no
+ * commit waits in the database for a player's row lock, so no connection is held, and a row that stays locked
+ * does not delay the others.
  */
 import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'
+import { Fifo } from './lane.js'
 import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
 
 export interface LockWaitSettings<Item, Result> {
@@ -15,7 +16,7 @@ export interface LockWaitSettings<Item, Result> {
   lockTimeoutMs: number
   /** Whether the item is shed first. */
   sheddable(item: Item): boolean
-  /** Items of one partition (a player) wait for the same row lock, and are retried together, in order. */
+  /** Items of one partition (a player) wait for the same row lock: the first of them is retried. */
   partitionKeyOf(item: Item): string
   /** Items of one batch have no key in common. */
   uniqueKeysOf(item: Item): readonly string[]
@@ -24,6 +25,8 @@ export interface LockWaitSettings<Item, Result> {
    * entry that is not answered yet is rejected with the same error.
    */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
+  /** Is called with the other entries of a row that was not locked any more. */
+  onUnlocked(entry: Entry<Item, Result>): void
   /** Answers an entry without room, or whose time is over: no changes were made. */
   onGivenUp(entry: Entry<Item, Result>): void
 }
@@ -42,7 +45,7 @@ function pauseAfter(attempts: number): number {
 
 /** A row that another writer has locked, and the entries that wait for it. */
 interface LockedRow<Item, Result> {
-  waiting: Entry<Item, Result>[]
+  readonly waiting: Fifo<Entry<Item, Result>>
   /** How often it was found locked, one attempt after the other. */
   attempts: number
   /** When it is tried again, in milliseconds of `performance.now()`. */
@@ -93,9 +96,9 @@ export class LockWaits<Item, Result> {
     if (!this.#giveUpAt.has(entry)) this.#giveUpAt.set(entry, now + lockTimeoutMs)
     this.#count(entry, 1)
     const partition = partitionKeyOf(entry.item)
-    const row = this.#rows.get(partition)
-    if (row !== undefined) row.waiting.push(entry)
-    else this.#rows.set(partition, { waiting: [entry], attempts: 1, dueAt: now + pauseAfter(1) })
+    const row = this.#rows.get(partition) ?? { waiting: new Fifo(), attempts: 1, dueAt: now + pauseAfter(1) }
+    row.waiting.push(entry)
+    this.#rows.set(partition, row)
     if (isTraced(channels.lockWait)) this.#traceStart(entry, now)
     this.#schedule()
   }
@@ -151,59 +154,60 @@ export class LockWaits<Item, Result> {
     const now = performance.now()
     // Attempts take at most half of the time of one connection.
     this.#restUntil = now + (now - startedAt)
-    const tried = this.#inFlight
     this.#inFlight = new Set()
-    for (const partition of new Set(batch.map(({ item }) => this.#settings.partitionKeyOf(item))))
-      this.#afterAttempt(partition, tried, now)
+    for (const { item } of batch) this.#afterAttempt(this.#settings.partitionKeyOf(item), now)
     this.#stillLocked.clear()
     this.#schedule()
   }
 
-  /** The entries of all rows that are due, up to `batchMax`. */
+  /** The first entry of each row that is due, up to `batchMax`. */
   #takeDue(now: number): Entry<Item, Result>[] {
     const { batchMax, uniqueKeysOf } = this.#settings
     const batch: Entry<Item, Result>[] = []
     const keys = new Set<string>()
     for (const { waiting, dueAt } of this.#rows.values()) {
+      const { first } = waiting
       // A timer may fire a little too early.
-      if (dueAt > now + 1) continue
-      for (const entry of waiting) {
-        if (batch.length >= batchMax) return batch
-        const own = uniqueKeysOf(entry.item)
-        // It stays for the next batch: by then the other entry is answered.
-        if (own.some(key => keys.has(key))) continue
-        for (const key of own) keys.add(key)
-        batch.push(entry)
-      }
+      if (dueAt > now + 1 || first === undefined) continue
+      if (batch.length >= batchMax) return batch
+      const own = uniqueKeysOf(first.item)
+      // It stays for the next batch: by then the other entry is answered.
+      if (own.some(key => keys.has(key))) continue
+      for (const key of own) keys.add(key)
+      batch.push(first)
     }
     return batch
   }
 
-  /** Keeps the entries of a row that are still locked, and those that were not tried. */
-  #afterAttempt(partition: string, tried: ReadonlySet<Entry<Item, Result>>, now: number): void {
+  /** Keeps the entries of a row whose first entry is still locked, while their time is not over. */
+  #afterAttempt(partition: string, now: number): void {
     const row = this.#rows.get(partition)
     if (row === undefined) return
-    const giveUpAt = (entry: Entry<Item, Result>) => this.#giveUpAt.get(entry) ?? now
-    const waiting: Entry<Item, Result>[] = []
-    let isLocked = false
-    for (const entry of row.waiting) {
-      const message = this.#traced.get(entry)?.message
-      if (message !== undefined && tried.has(entry)) message.attempts += 1
-      const isStillLocked = this.#stillLocked.has(entry)
-      if (isStillLocked) isLocked = true
-      if (!tried.has(entry) || (isStillLocked && giveUpAt(entry) > now)) {
-        waiting.push(entry)
-      } else {
-        this.#count(entry, -1)
-        this.#traceEnd(entry, isStillLocked ? 'gave-up' : 'ended', now)
-        if (isStillLocked) this.#settings.onGivenUp(entry)
-      }
-    }
     this.#rows.delete(partition)
-    if (waiting.length === 0) return
-    const attempts = isLocked ? row.attempts + 1 : 0
-    // The last attempt is at the end of the time.
-    const dueAt = isLocked ? Math.min(now + pauseAfter(attempts), ...waiting.map(giveUpAt)) : now
-    this.#rows.set(partition, { waiting, attempts, dueAt })
+    const { waiting } = row
+    const tried = waiting.first
+    const isLocked = tried !== undefined && this.#stillLocked.has(tried)
+    const message = tried && this.#traced.get(tried)?.message
+    if (message !== undefined) message.attempts += 1
+    const giveUpAt = (entry: Entry<Item, Result>) => this.#giveUpAt.get(entry) ?? now
+    for (let entry = tried; entry !== undefined; entry = waiting.first) {
+      if (isLocked && giveUpAt(entry) > now) {
+        const attempts = row.attempts + 1
+        // The last attempt is at the end of the time.
+        const dueAt = Math.min(now + pauseAfter(attempts), giveUpAt(entry))
+        this.#rows.set(partition, { waiting, attempts, dueAt })
+        return
+      }
+      waiting.shift()
+      this.#count(entry, -1)
+      this.#traceEnd(entry, isLocked ? 'gave-up' : 'ended', now)
+      if (isLocked) this.#settings.onGivenUp(entry)
+      else if (entry !== tried) this.#passOn(entry)
+    }
+  }
+
+  #passOn(entry: Entry<Item, Result>): void {
+    this.#giveUpAt.delete(entry)
+    this.#settings.onUnlocked(entry)
   }
 }

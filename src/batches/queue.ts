@@ -6,6 +6,7 @@
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
+import { Lane } from './lane.js'
 
 export interface QueueSettings {
   /** Maximum number of batches in flight. */
@@ -33,8 +34,8 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
    */
   bulk?(item: Item): boolean
   /**
-   * Items of one partition (a player) are never in two batches in flight: they are queued, then sent
-   * together.
+   * At most one item of a partition (a player) is in flight: never two in a batch, nor in two batches. The
+   * others stay queued, and delay no other partition.
    */
   partitionKeyOf?(item: Item): string
   /**
@@ -44,10 +45,6 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
    * @default 0: they wait for no batch while a slot is free
    */
   aloneMsMax?: number
-  /**
-   * Whether all items of a batch are of one partition, so that no item waits for the partition of another.
-   */
-  onePartitionPerBatch?: boolean
   /** Items of one batch have no key in common. The second item with a key is passed to `onDuplicateKey`. */
   uniqueKeysOf?(item: Item): readonly string[]
   /**
@@ -94,7 +91,7 @@ interface Batch<Item, Result> {
   entries: Entry<Item, Result>[]
   /** Entries with a key in common with one of `entries`. */
   duplicates: Entry<Item, Result>[]
-  partitions: Set<string>
+  partitions: unknown[]
   uniqueKeys: Set<string>
   /** Whether it carries bulk work. */
   isBulk: boolean
@@ -134,7 +131,7 @@ const callbackNames = [
   'onDuplicateKey',
 ]
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
-const optionalNames = ['aloneMsMax', 'onePartitionPerBatch', 'kind']
+const optionalNames = ['aloneMsMax', 'kind']
 
 function checkSettings(settings: object): void {
   check.names(settings, [...callbackNames, ...numberNames, ...optionalNames])
@@ -165,13 +162,13 @@ const bulkShare = 3
 
 class Queue<Item, Result> {
   readonly #settings: BatchSettings<Item, Result>
+  readonly #partitionsInFlight = new Set<unknown>()
   /** Neither bulk nor sheddable: rollbacks. */
-  #priority: Entry<Item, Result>[] = []
-  #bulk: Entry<Item, Result>[] = []
-  #sheddable: Entry<Item, Result>[] = []
+  readonly #priority = new Lane<Entry<Item, Result>>(this.#partitionsInFlight)
+  readonly #bulk = new Lane<Entry<Item, Result>>(this.#partitionsInFlight)
+  readonly #sheddable = new Lane<Entry<Item, Result>>(this.#partitionsInFlight)
   /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
   #sheddableAt = Number.NEGATIVE_INFINITY
-  readonly #partitionsInFlight = new Set<string>()
   /** Batches in flight; of these, the ones with bulk work. */
   #slots = 0
   #bulkSlots = 0
@@ -200,20 +197,16 @@ class Queue<Item, Result> {
   }
 
   add(entry: Entry<Item, Result>): void {
-    const { queueMax, sheddable, bulk } = this.#settings
+    const { queueMax, sheddable, bulk, partitionKeyOf } = this.#settings
     const isSheddable = sheddable(entry.item)
     if (isFull(queueMax, this.#queued, isSheddable, this.#sheddable.length)) {
       this.#shed(entry)
       return
     }
-    if (isSheddable) {
-      this.#sheddable.push(entry)
-      this.#sheddableAt = performance.now()
-    } else if (bulk?.(entry.item) === true) {
-      this.#bulk.push(entry)
-    } else {
-      this.#priority.push(entry)
-    }
+    if (isSheddable) this.#sheddableAt = performance.now()
+    const isBulk = !isSheddable && bulk?.(entry.item) === true
+    const lane = isSheddable ? this.#sheddable : isBulk ? this.#bulk : this.#priority
+    lane.push(partitionKeyOf?.(entry.item) ?? entry, entry)
     this.#schedule()
   }
 
@@ -265,7 +258,7 @@ class Queue<Item, Result> {
     const batch: Batch<Item, Result> = {
       entries: [],
       duplicates: [],
-      partitions: new Set(),
+      partitions: [],
       uniqueKeys: new Set(),
       isBulk: false,
       queuedSince: now - queuedMsMax,
@@ -292,59 +285,49 @@ class Queue<Item, Result> {
 
   /** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
   #takeFromAll(batch: Batch<Item, Result>): void {
-    const batchMax = this.#shareOf(this.#queued)
-    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.length)
-    this.#priority = this.#fill(batch, this.#priority, most)
+    const batchMax = this.#shareOf(this.#priority.ready + this.#bulk.ready + this.#sheddable.ready)
+    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.ready)
+    this.#fill(batch, this.#priority, most)
     const others = batch.entries.length
-    this.#bulk = this.#fill(batch, this.#bulk, most)
+    this.#fill(batch, this.#bulk, most)
     batch.isBulk = batch.entries.length > others
-    this.#sheddable = this.#fill(batch, this.#sheddable, batchMax)
+    this.#fill(batch, this.#sheddable, batchMax)
   }
 
   #takeOthers(batch: Batch<Item, Result>): void {
-    const batchMax = this.#shareOf(this.#priority.length + this.#sheddable.length)
-    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.length)
-    this.#priority = this.#fill(batch, this.#priority, most)
-    this.#sheddable = this.#fill(batch, this.#sheddable, batchMax)
+    const batchMax = this.#shareOf(this.#priority.ready + this.#sheddable.ready)
+    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.ready)
+    this.#fill(batch, this.#priority, most)
+    this.#fill(batch, this.#sheddable, batchMax)
   }
 
   #takeBulk(batch: Batch<Item, Result>): void {
-    this.#bulk = this.#fill(batch, this.#bulk, Math.ceil(this.#settings.batchMax / bulkShare))
+    this.#fill(batch, this.#bulk, Math.ceil(this.#settings.batchMax / bulkShare))
     batch.isBulk = batch.entries.length > 0
   }
 
-  /**
-   * Moves entries from the queue into the batch until it is full, and sheds those that were queued too long.
-   *
-   * @returns the entries that stay queued, in their order
-   */
+  /** Moves entries into the batch until it is full, and sheds those that were queued too long. */
   #fill(
     { entries, duplicates, partitions, uniqueKeys, queuedSince }: Batch<Item, Result>,
-    queue: readonly Entry<Item, Result>[],
+    lane: Lane<Entry<Item, Result>>,
     entriesMax: number,
-  ): Entry<Item, Result>[] {
-    const settings = this.#settings
-    const staying: Entry<Item, Result>[] = []
-    for (const [index, entry] of queue.entries()) {
-      if (entries.length >= entriesMax) return staying.concat(queue.slice(index))
-      const partition = settings.partitionKeyOf?.(entry.item)
-      const mustWait =
-        partition !== undefined &&
-        (this.#partitionsInFlight.has(partition) ||
-          (settings.onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(partition)))
+  ): void {
+    while (entries.length < entriesMax) {
+      const next = lane.shift()
+      if (next === undefined) return
+      const { partition, item: entry } = next
       if (entry.queuedAt < queuedSince) {
         this.#shed(entry)
-      } else if (mustWait) {
-        staying.push(entry)
-      } else {
-        const keys = settings.uniqueKeysOf?.(entry.item) ?? []
-        const isDuplicate = keys.some(key => uniqueKeys.has(key))
-        for (const key of keys) uniqueKeys.add(key)
-        if (partition !== undefined) partitions.add(partition)
-        ;(isDuplicate ? duplicates : entries).push(entry)
+        lane.release(partition)
+        continue
       }
+      const keys = this.#settings.uniqueKeysOf?.(entry.item) ?? []
+      const isDuplicate = keys.some(key => uniqueKeys.has(key))
+      for (const key of keys) uniqueKeys.add(key)
+      partitions.push(partition)
+      this.#partitionsInFlight.add(partition)
+      ;(isDuplicate ? duplicates : entries).push(entry)
     }
-    return staying
   }
 
   async #send({ entries, duplicates, partitions, isBulk }: Batch<Item, Result>): Promise<void> {
@@ -353,13 +336,15 @@ class Queue<Item, Result> {
     this.#slots += 1
     if (isBulk) this.#bulkSlots += 1
     this.#inFlight += count
-    for (const partition of partitions) this.#partitionsInFlight.add(partition)
     try {
       await performTraced(settings.kind ?? 'batch', settings, entries)
     } catch (error) {
       for (const entry of entries) entry.reject(error)
     }
-    for (const partition of partitions) this.#partitionsInFlight.delete(partition)
+    for (const partition of partitions) {
+      this.#partitionsInFlight.delete(partition)
+      for (const lane of [this.#priority, this.#bulk, this.#sheddable]) lane.release(partition)
+    }
     this.#slots -= 1
     if (isBulk) this.#bulkSlots -= 1
     this.#inFlight -= count

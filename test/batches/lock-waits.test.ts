@@ -34,6 +34,7 @@ function stage(settings: Partial<LockWaitSettings<Item, string>> = {}) {
         else entry.resolve('done')
       }
     },
+    onUnlocked: entry => entry.resolve('passed on'),
     onGivenUp: entry => entry.resolve('given up'),
     ...settings,
   })
@@ -107,24 +108,75 @@ describe('a locked row', () => {
     expect(answers).toEqual({ z: 'done' })
   })
 
-  test('has all of its entries tried together, in their order', async () => {
-    const { sent, wait, locked, answers } = stage()
-    wait('a1')
+  test('has its first entry tried; the others are passed on when it is not locked any more', async () => {
+    const { lockWaits, sent, wait, locked, answers } = stage()
+    for (const name of ['a1', 'b1', 'a2', 'a3']) wait(name)
     await pass(200)
-    wait('a2')
-    locked.clear()
+    for (const batch of sent)
+      expect(batch.map(name => name.slice(0, 1))).toEqual([...new Set(batch.map(name => name.slice(0, 1)))])
+    expect(answers).toEqual({})
+    locked.delete('a')
     await pass(25)
-    expect(sent.at(-1)).toEqual(['a1', 'a2'])
-    expect(answers).toEqual({ a1: 'done', a2: 'done' })
+    expect(answers).toEqual({ a1: 'done', a2: 'passed on', a3: 'passed on' })
+    expect(sent.flat()).not.toContain('a2')
+    expect(lockWaits.stats).toEqual({ queued: 1, inFlight: 0, shed: 0 })
   })
 
-  test('has more entries than a batch: the rest follows at once', async () => {
-    const { sent, wait, locked } = stage()
-    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) wait(name)
-    await pass(200)
+  test('is given up for the entries that were not tried too, each at the end of its time', async () => {
+    const { wait, answers } = stage()
+    wait('a1')
+    wait('a2')
+    await pass(500)
+    wait('a3')
+    await pass(501)
+    expect(answers).toEqual({ a1: 'given up', a2: 'given up' })
+    await pass(500)
+    expect(answers).toEqual({ a1: 'given up', a2: 'given up', a3: 'given up' })
+  })
+
+  test('that is locked again after its entries were passed on: they have their whole time', async () => {
+    const { lockWaits, wait, locked, answers } = stage({
+      onUnlocked(entry) {
+        locked.add('a')
+        lockWaits.wait(entry)
+      },
+    })
+    wait('a1')
+    wait('a2')
+    await pass(900)
     locked.clear()
     await pass(25)
-    expect(sent.slice(-2)).toEqual([['a1', 'a2', 'a3', 'a4'], ['a5']])
+    expect(answers).toEqual({ a1: 'done' })
+    await pass(900)
+    expect(answers).toEqual({ a1: 'done' })
+    await pass(100)
+    expect(answers).toEqual({ a1: 'done', a2: 'given up' })
+  })
+
+  test('costs a constant number of steps per attempt and per entry, also with 10,000 entries', async () => {
+    let steps = 0
+    const count = 10_000
+    const { lockWaits, locked, sent } = stage({ queueMax: count })
+    locked.add('a')
+    let passedOn = 0
+    for (let n = 0; n < count; n += 1)
+      lockWaits.wait({
+        get item() {
+          steps += 1
+          return { name: `a${n}`, row: 'a' }
+        },
+        queuedAt: 0,
+        resolve() {
+          passedOn += 1
+        },
+        reject() {},
+      })
+    await pass(500)
+    expect(sent.length).toBeGreaterThan(15)
+    locked.clear()
+    await pass(25)
+    expect(passedOn).toBe(count)
+    expect(steps / (count + sent.length)).toBeLessThan(12)
   })
 })
 

@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchSettings, createBatches, type Entry } from '../../src/batches/index.js'
 import { recordEvents } from '../channel-events.js'
+import { runs } from '../properties/runs.js'
 
 interface Item {
   name: string
@@ -110,21 +112,176 @@ describe('with a batch in flight', () => {
     expect(sent.map(({ names }) => names)).toEqual([['a1'], ['b1']])
     sent[0]?.end()
     await turn()
-    expect(sent.map(({ names }) => names)).toEqual([['a1'], ['b1'], ['a2', 'a3']])
+    expect(sent.map(({ names }) => names)).toEqual([['a1'], ['b1'], ['a2']])
+    sent[2]?.end()
+    await turn()
+    expect(sent[3]?.names).toEqual(['a3'])
+  })
+})
+
+describe('items of one partition', () => {
+  const partitioned = (settings: Partial<BatchSettings<Item, Answer>> = {}) =>
+    stage({
+      queueMax: 40_000,
+      partitionKeyOf: ({ name, partition }) => partition ?? name.slice(0, 1),
+      ...settings,
+    })
+
+  /** Ends every batch that is sent, until none is in flight. */
+  async function endAll({ sent }: ReturnType<typeof stage>): Promise<void> {
+    for (let ended = 0; ended < sent.length; await turn())
+      for (; ended < sent.length; ended += 1) sent[ended]?.end()
+  }
+
+  test('are never in one batch: each batch has the next one', async () => {
+    const staged = partitioned()
+    staged.submit('a1', 'a2', 'b1', 'a3', 'b2')
+    await turn()
+    await endAll(staged)
+    expect(staged.sent.map(({ names }) => names)).toEqual([['a1', 'b1'], ['a2', 'b2'], ['a3']])
   })
 
-  test('with one partition per batch, no item waits for another partition', async () => {
-    const { sent, batches } = stage({
-      slotsMax: 2,
-      partitionKeyOf: ({ partition = '' }) => partition,
-      onePartitionPerBatch: true,
+  test('with a key in common are no duplicates: the later one is performed in a later batch', async () => {
+    const duplicates: string[] = []
+    const staged = partitioned({
+      uniqueKeysOf: () => ['t1'],
+      onDuplicateKey: entry => void duplicates.push(entry.item.name),
     })
-    for (const name of ['a1', 'b1', 'a2', 'c1']) void batches.submit({ name, partition: name.slice(0, 1) })
+    staged.submit('a1', 'a2')
     await turn()
-    expect(sent.map(({ names }) => names)).toEqual([['a1', 'a2'], ['b1']])
-    sent[0]?.end()
+    await endAll(staged)
+    expect(staged.sent.map(({ names }) => names)).toEqual([['a1'], ['a2']])
+    expect(duplicates).toEqual([])
+  })
+
+  test('of different priorities are never in one batch: the one with priority is first', async () => {
+    const staged = partitioned()
+    void staged.batches.submit({ name: 'a-bet', sheddable: true })
+    void staged.batches.submit({ name: 'a-settlement', bulk: true })
+    staged.submit('a-rollback')
     await turn()
-    expect(sent[2]?.names).toEqual(['c1'])
+    await endAll(staged)
+    expect(staged.sent.map(({ names }) => names)).toEqual([['a-rollback'], ['a-settlement'], ['a-bet']])
+  })
+
+  test('that were queued too long are shed, the others are not', async () => {
+    const staged = partitioned({ queuedMsMax: 1000 })
+    const ends: string[] = []
+    const add = (name: string, queuedAt: number) =>
+      staged.batches.add({
+        item: { name },
+        queuedAt,
+        reject() {},
+        resolve: answer => void ends.push(`${name} ${answer}`),
+      })
+    const now = performance.now()
+    for (const name of ['a1', 'a2', 'b1']) add(name, now - 2000)
+    for (const name of ['a3', 'a4', 'b2']) add(name, now + 60_000)
+    await turn()
+    await endAll(staged)
+    expect(ends.toSorted()).toEqual(['a1 shed', 'a2 shed', 'a3 done', 'a4 done', 'b1 shed', 'b2 done'])
+    expect(staged.batches.stats).toEqual({ queued: 0, inFlight: 0, shed: 3 })
+  })
+
+  test.each([
+    ['a batch of one', 1],
+    ['larger batches', 128],
+  ])('by thousands delay no other, with %s: it is in the next batch', async (_, batchMax) => {
+    const staged = partitioned({ batchMax })
+    staged.submit(...Array.from({ length: 10_000 }, (_, n) => `a${n}`))
+    await turn()
+    staged.submit('b1', 'c1')
+    for (let n = 0; n < 3; n += 1) {
+      staged.sent[n]?.end()
+      await turn()
+    }
+    const next = staged.sent.slice(1, 4).flatMap(({ names }) => names)
+    expect(next).toEqual(expect.arrayContaining(['b1', 'c1']))
+  })
+
+  test('by thousands leave the room of a batch to others', async () => {
+    const staged = partitioned({ batchMax: 8 })
+    for (let n = 0; n < 10_000; n += 1)
+      void staged.batches.submit({ name: `p${n}`, partition: 'hot', sheddable: true })
+    await turn()
+    for (const name of 'abcdefg') void staged.batches.submit({ name, bulk: true })
+    staged.sent[0]?.end()
+    await turn()
+    expect(staged.sent[1]?.names).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'p1'])
+  })
+
+  test('take a constant number of steps each, also where 10,000 are queued', async () => {
+    let steps = 0
+    const staged = partitioned({ slotsMax: 2 })
+    const count = 10_000
+    for (let n = 0; n < count; n += 1) {
+      // Whatever looks at an entry reads one of these.
+      const entry = {
+        get item() {
+          steps += 1
+          return { name: `a${n}`, sheddable: n % 3 === 0, bulk: n % 3 === 1 }
+        },
+        get queuedAt() {
+          steps += 1
+          return Number.POSITIVE_INFINITY
+        },
+        resolve() {},
+        reject() {},
+      }
+      staged.batches.add(entry)
+    }
+    await turn()
+    await endAll(staged)
+    expect(staged.sent).toHaveLength(count)
+    expect(steps / count).toBeLessThan(12)
+  })
+
+  test('property: no two are in flight, all are answered in order, and no slot is idle without need', async () => {
+    const item = fc.record({ partition: fc.constantFrom('a', 'b', 'c', 'd'), kind: fc.nat({ max: 2 }) })
+    const action = fc.oneof(
+      fc.array(item, { minLength: 1, maxLength: 8 }),
+      fc.nat({ max: 5 }).map(end => ({ end })),
+    )
+    const settings = fc.record({
+      slotsMax: fc.integer({ min: 1, max: 3 }),
+      batchMax: fc.integer({ min: 1, max: 5 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(settings, fc.array(action, { maxLength: 20 }), async (limits, actions) => {
+        const staged = partitioned(limits)
+        const inFlight: typeof staged.sent = []
+        const submitted: string[] = []
+        let seen = 0
+        for (const each of [...actions, ...Array.from({ length: 160 }, () => ({ end: 0 }))]) {
+          if (!Array.isArray(each)) inFlight.splice(each.end % (inFlight.length || 1), 1)[0]?.end()
+          else
+            for (const { partition, kind } of each) {
+              const name = `${partition}${kind} ${submitted.length}`
+              submitted.push(name)
+              void staged.batches.submit({ name, sheddable: kind === 0, bulk: kind === 1 })
+            }
+          await turn()
+          inFlight.push(...staged.sent.slice(seen))
+          seen = staged.sent.length
+          const flying = inFlight.flatMap(({ names }) => names.map(name => name.slice(0, 1)))
+          expect(flying.toSorted()).toEqual([...new Set(flying)].sort())
+          const { queued, inFlight: count } = staged.batches.stats
+          expect(count).toBe(flying.length)
+          const done = new Set(staged.sent.flatMap(({ names }) => names))
+          const waiting = submitted.filter(name => !done.has(name))
+          expect(queued).toBe(waiting.length)
+          // Of several slots, one is kept free of bulk work.
+          const isKept = (name: string) => name[1] === '1' && limits.slotsMax > 1
+          if (inFlight.length < limits.slotsMax)
+            expect(waiting.filter(name => !flying.includes(name.slice(0, 1)) && !isKept(name))).toEqual([])
+        }
+        for (const lane of submitted.map(name => name.slice(0, 2)))
+          expect(staged.sent.flatMap(({ names }) => names).filter(name => name.startsWith(lane))).toEqual(
+            submitted.filter(name => name.startsWith(lane)),
+          )
+      }),
+      { ...runs<[never]>(40), endOnFailure: true } as object,
+    )
   })
 })
 

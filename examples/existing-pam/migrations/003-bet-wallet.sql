@@ -429,14 +429,12 @@ BEGIN
           unnest(fields[12]::numeric[]) AS balance_delta,
           unnest(fields[13]::text[]) AS balance_currency,
           unnest(fields[14]::numeric[]) AS balance_floor,
-          unnest(fields[15]::numeric[]) AS debits_before,
-          unnest(fields[16]::numeric[]) AS credits_before,
-          unnest(fields[17]::text[]) AS bet_player_id,
-          unnest(fields[18]::text[]) AS bet_currency,
-          unnest(fields[19]::numeric[]) AS bet_stake,
-          unnest(fields[20]::text[]) AS bet_status,
-          unnest(fields[21]::integer[]) AS bet_revision,
-          unnest(fields[22]::text[]) AS credits
+          unnest(fields[15]::text[]) AS bet_player_id,
+          unnest(fields[16]::text[]) AS bet_currency,
+          unnest(fields[17]::numeric[]) AS bet_stake,
+          unnest(fields[18]::text[]) AS bet_status,
+          unnest(fields[19]::integer[]) AS bet_revision,
+          unnest(fields[20]::text[]) AS credits
       ) item
       LEFT JOIN LATERAL (
         SELECT bet.revision, true AS is_stored
@@ -470,8 +468,6 @@ BEGIN
       FOR NO KEY UPDATE SKIP LOCKED
     ),
 
-    -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
-    -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
     judged AS MATERIALIZED (
       SELECT
         CASE
@@ -488,13 +484,8 @@ BEGIN
             player.currency = item.balance_currency
             AND abs(player.balance) < 'Infinity'
           ) IS TRUE THEN 'conflict' -- guard 3
-          WHEN player.balance + coalesce(item.debits_before, 0) + item.balance_delta < item.balance_floor
-            THEN 'conflict' -- guard 3, the floor
-          WHEN (CASE
-            WHEN item.balance_delta > 0 THEN player.balance + coalesce(item.credits_before, 0) + item.balance_delta
-            ELSE -(player.balance + coalesce(item.debits_before, 0) + item.balance_delta)
-          END) > balance_max
-            THEN 'out-of-range'
+          WHEN player.balance + item.balance_delta < item.balance_floor THEN 'conflict' -- guard 3, the floor
+          WHEN sign(item.balance_delta) * (player.balance + item.balance_delta) > balance_max THEN 'out-of-range'
           ELSE 'committed'
         END AS verdict,
         item.*,
@@ -507,8 +498,6 @@ BEGIN
       LEFT JOIN locked player ON player.player_id = item.player_id
     ),
 
-    -- The balance after the committed items of the player up to this one. The times differ, so that they keep
-    -- the order in which the items were applied.
     new_transaction AS (
       INSERT INTO "bet_wallet".transactions (
         operation, transaction_id, player_id, bet_id,
@@ -524,20 +513,9 @@ BEGIN
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
         item.wallet_transaction_id,
         (
-          item.player_balance + coalesce(item.balance_delta, 0) + CASE
-            WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
-            WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
-              THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
-            ELSE (
-              SELECT coalesce(sum(earlier.balance_delta), 0)
-              FROM judged earlier
-              WHERE earlier.player_id = item.player_id
-                AND earlier.item_index < item.item_index
-                AND earlier.verdict = 'committed'
-            )
-          END
+          item.player_balance + coalesce(item.balance_delta, 0)
         ) * 0.01,
-        now() + item.item_index * interval '1 microsecond'
+        now()
       FROM judged item
       WHERE item.verdict = 'committed'
     ),
@@ -596,27 +574,27 @@ BEGIN
       RETURNING 1
     ),
 
-    balance_change AS MATERIALIZED (
-      SELECT item.player_id, sum(item.balance_delta) AS delta, min(item.player_balance) AS balance_before
+    balance_change AS (
+      SELECT item.item_index, item.player_id, item.balance_delta, item.player_balance
       FROM judged item
       WHERE item.verdict = 'committed'
         AND item.balance_delta IS NOT NULL
-      GROUP BY item.player_id
     ),
 
     -- One array of ids for the index lookup: a join alone may read the whole table.
     changed_player AS (
       UPDATE "pam"."accounts" player
-      SET "balance_cents" = player."balance_cents" + change.delta::bigint
+      SET "balance_cents" = player."balance_cents" + change.balance_delta::bigint
       FROM balance_change change
       WHERE player."account_no" = ANY (ARRAY(
         SELECT changed.player_id FROM balance_change changed
       ))
         AND player."account_no"::text = change.player_id
       RETURNING
+        change.item_index,
         change.player_id,
         player."balance_cents"::numeric AS balance,
-        player."balance_cents"::numeric = change.balance_before + change.delta
+        player."balance_cents"::numeric = change.player_balance + change.balance_delta
           AND CASE
             WHEN abs(player."balance_cents"::numeric) < 1e20
               AND scale(player."balance_cents"::numeric) <= 20
@@ -647,7 +625,8 @@ BEGIN
       changed_player.player_id AS changed_player,
       changed_player.balance AS changed_balance
     FROM judged item
-    LEFT JOIN changed_player ON changed_player.player_id = item.player_id
+    -- By item: of two changes of one player, which no batch has, the UPDATE would make one only.
+    LEFT JOIN changed_player ON changed_player.item_index = item.item_index
   LOOP
     IF NOT result.all_bets_changed THEN
       RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
@@ -764,14 +743,12 @@ BEGIN
     fields[12]::numeric AS balance_delta,
     fields[13] AS balance_currency,
     fields[14]::numeric AS balance_floor,
-    fields[15]::numeric AS debits_before,
-    fields[16]::numeric AS credits_before,
-    fields[17] AS bet_player_id,
-    fields[18] AS bet_currency,
-    fields[19]::numeric AS bet_stake,
-    fields[20] AS bet_status,
-    fields[21]::integer AS bet_revision,
-    fields[22] AS credits
+    fields[15] AS bet_player_id,
+    fields[16] AS bet_currency,
+    fields[17]::numeric AS bet_stake,
+    fields[18] AS bet_status,
+    fields[19]::integer AS bet_revision,
+    fields[20] AS credits
   INTO item;
   item_index := 0;
   verdict := 'conflict';
@@ -840,10 +817,8 @@ BEGIN
       ELSE trim_scale(balance_before)
     END::text;
     balance_after := balance_before + item.balance_delta;
-    IF (CASE
-      WHEN item.balance_delta > 0 THEN balance_after
-      ELSE -balance_after
-    END) > balance_max OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
+    IF sign(item.balance_delta) * (balance_after) > balance_max
+      OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
       verdict := 'out-of-range';
       EXIT guards_and_writes;
     END IF;

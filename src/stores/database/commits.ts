@@ -40,21 +40,14 @@ export interface CommitSettings {
   outbox: boolean
 }
 
-/** How a batch is executed. */
-interface Attempt {
-  /** Whether it is of one player, after a larger batch timed out. */
-  isIsolated: boolean
-  retries: Retries
-}
-
 export class Commits {
   readonly #settings: CommitSettings
   readonly #queue: Batches<WalletChanges, CommitResult>
   /** Commits whose player another writer has locked. */
   readonly #lockWaits: LockWaits<WalletChanges, CommitResult>
   /**
-   * Commits of a batch that timed out, as it does for the lock of another row: a batch per player, so that no
-   * player waits for another.
+   * Commits of a batch that timed out, as it does for the lock of another row: each alone, so that no player
+   * waits for another.
    */
   readonly #isolated: Batches<WalletChanges, CommitResult>
   /** Entries that may be recorded already, and why. Only `committed` answers them; all else is unknown. */
@@ -77,21 +70,16 @@ export class Commits {
       // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
       // retries.
       onDuplicateKey: (entry: CommitEntry) => this.#answerWith(entry, { status: 'conflict' }),
-      perform: (entries: readonly CommitEntry[]) =>
-        this.#perform(entries, { isIsolated: false, retries: this.#retries() }),
+      perform: (entries: readonly CommitEntry[]) => this.#perform(entries),
     }
     this.#queue = createBatches({ ...shared, kind: 'commit' })
     this.#lockWaits = new LockWaits({
       ...shared,
       lockTimeoutMs,
+      onUnlocked: entry => this.#queue.add(entry),
       onGivenUp: entry => this.#answerWith(entry, unavailableFor(errors.locked)),
     })
-    this.#isolated = createBatches({
-      ...shared,
-      kind: 'commit-alone',
-      onePartitionPerBatch: true,
-      perform: entries => this.#perform(entries, { isIsolated: true, retries: this.#retries() }),
-    })
+    this.#isolated = createBatches({ ...shared, kind: 'commit-alone', batchMax: 1 })
   }
 
   submit(changes: WalletChanges): Promise<CommitResult> {
@@ -112,25 +100,19 @@ export class Commits {
     return retriesWithin(this.#settings.queue.queuedMsMax)
   }
 
-  async #perform(entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
+  async #perform(entries: readonly CommitEntry[], retries = this.#retries()): Promise<void> {
     const { execute, columns, errors } = this.#settings
     let rows: readonly CommitRow[]
     try {
       rows = await execute(entries, columns())
     } catch (error) {
-      return await this.#recover(entries, attempt, error)
+      return await this.#recover(entries, retries, error)
     }
-    const again: CommitEntry[] = []
     answerEach(entries, rows, {
       indexOf: row => row.item_index,
-      answer: (entry, row) => {
-        // Other items of the same player, judged before it, may be the cause: it is retried alone.
-        if (row.verdict === 'out-of-range' && entries.length > 1) again.push(entry)
-        else this.#answer(entry, row)
-      },
+      answer: (entry, row) => this.#answer(entry, row),
       missing: errors.noRow,
     })
-    for (const entry of again) await this.#perform([entry], { ...attempt, retries: this.#retries() })
   }
 
   /** @throws `AMOUNT_NOT_REPRESENTABLE` */
@@ -160,36 +142,34 @@ export class Commits {
   }
 
   /** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
-  async #recover(entries: readonly CommitEntry[], attempt: Attempt, error: unknown): Promise<void> {
+  async #recover(entries: readonly CommitEntry[], retries: Retries, error: unknown): Promise<void> {
     const { classify, retryUnknown } = this.#settings
     const { kind, cause, timedOut, lost, answer } = classify(error)
-    const retry = (some: readonly CommitEntry[], retries: Retries) =>
-      this.#perform(some, { ...attempt, retries })
-    const again = (some: readonly CommitEntry[]) => retry(some, this.#retries())
-    const onceMore = (some: readonly CommitEntry[]) => retry(some, noRetries)
+    const again = (some: readonly CommitEntry[]) => this.#perform(some)
     if (cause instanceof RefusedByHook) {
       for (const [entry, refusal] of cause.refusals) this.#answerWith(entry, refusal)
       const others = entries.filter(entry => !cause.refusals.has(entry))
       return others.length === 0 ? undefined : await again(others)
     }
-    const next = nextOf(attempt.retries)
+    const next = nextOf(retries)
     // The connection was lost before any change.
-    if (next !== null && lost && !timedOut && kind === 'unavailable') return await retry(entries, next)
+    if (next !== null && lost && !timedOut && kind === 'unavailable')
+      return await this.#perform(entries, next)
     if (next !== null && kind === 'unknown' && retryUnknown) {
       for (const entry of entries) this.#unknown.set(entry, cause)
-      return await onceMore(entries)
+      return await this.#perform(entries, noRetries)
     }
     if (entries.length > 1) {
       // One entry caused it. The others must neither wait for it nor fail with it.
       if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, again)
-      if (kind === 'unavailable' && !attempt.isIsolated && !timedOut && !lost) {
+      if (kind === 'unavailable' && !timedOut && !lost) {
         for (const entry of entries) this.#isolated.add(entry)
         return
       }
       if (answer !== null && (kind === 'unknown' || lost)) {
         // Guard 1 lets them be recorded only once.
         if (answer === 'unclear') for (const entry of entries) this.#unknown.set(entry, cause)
-        return await bisect(entries, onceMore)
+        return await bisect(entries, half => this.#perform(half, noRetries))
       }
     }
     for (const entry of entries) await this.#answerFailed(entry, { kind, cause })

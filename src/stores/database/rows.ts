@@ -1,5 +1,4 @@
 /** Converts between the records of the contract and rows: every value is text or `null`. */
-import { add, type Decimal, isNegative } from '../../money.js'
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 
@@ -30,39 +29,6 @@ export function creditFields(credits: Bet['credits']): Fields | null {
 
 export type Fields = readonly (string | null | undefined)[]
 
-/** The fields of each item of a batch. @see fieldsOf */
-export function fieldsOfBatch(
-  all: readonly WalletChanges[],
-  columns: Columns,
-  dateOf: (transactionDate: string) => string,
-): Fields[] {
-  const sums = new Map<string, Sums>()
-  return all.map(changes => {
-    const { playerId } = changes.transaction
-    const before = sums.get(playerId)
-    sums.set(playerId, sumsWith(before, changes.balance, columns))
-    return fieldsOf(changes, columns, dateOf, before)
-  })
-}
-
-/** Of the earlier items of a player in the batch, in the column's unit; `null`: none. */
-interface Sums {
-  debits: Decimal | null
-  credits: Decimal | null
-}
-
-function sumsWith(
-  { debits, credits }: Sums = { debits: null, credits: null },
-  balance: WalletChanges['balance'],
-  columns: Columns,
-): Sums {
-  const delta = balance && columns.toColumn(balance.delta, balance.currency)
-  if (delta === null) return { debits, credits }
-  return isNegative(delta)
-    ? { debits: debits === null ? delta : add(debits, delta), credits }
-    : { debits, credits: credits === null ? delta : add(credits, delta) }
-}
-
 /**
  * The fields of an item, in the order of the SQL: all but the credits of the bet.
  *
@@ -72,7 +38,6 @@ export function fieldsOf(
   { transaction, bet, balance }: WalletChanges,
   columns: Columns,
   dateOf: (transactionDate: string) => string,
-  before?: Sums,
 ): Fields {
   return [
     transaction.operation,
@@ -89,8 +54,6 @@ export function fieldsOf(
     balance && columns.toColumn(balance.delta, balance.currency),
     balance?.currency,
     balance && balance.floor !== null ? columns.floorToColumn(balance.floor, balance.currency) : null,
-    before?.debits,
-    before?.credits,
     bet?.playerId,
     bet?.currency,
     bet?.stake,

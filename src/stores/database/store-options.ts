@@ -6,8 +6,8 @@ import type { PendingCommit, Query, WithinTransaction } from './within-transacti
 export interface DatabaseStoreOptions {
   /**
    * Writes your own rows in the same database transaction: a ledger entry, the odds of `changes.request`.
-   * Called once per database transaction, before COMMIT, with all requests that share it, including recorded
-   * refusals (`changes.transaction.refusal`).
+   * Called once per database transaction, before COMMIT, with all requests that share it, at most one of each
+   * player, including recorded refusals (`changes.transaction.refusal`).
    *
    * If it throws, nothing is committed, and each request is retried without the others. It may be called
    * again for the same request: it must have no effects other than its queries. It needs a client that lends

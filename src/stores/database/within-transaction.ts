@@ -1,7 +1,7 @@
 /** `withinTransaction`: the operator's own rows in the database transaction of a batch. */
 
 import type { Entry } from '../../batches/index.js'
-import { type Decimal, subtract } from '../../money.js'
+import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { CallbackFailed } from './deadline.js'
@@ -16,11 +16,7 @@ export interface PendingCommit {
   readonly changes: WalletChanges
   /** The reference that the platform will be answered with. */
   readonly walletTransactionId: string
-  /**
-   * The player's balance right after this commit. Several commits of a player may share the database
-   * transaction: `pending` has them in the order in which they are applied, and each has its own balance, as
-   * a ledger needs it.
-   */
+  /** The player's balance right after this commit: no other one of the player is in `pending`. */
   readonly balance: Decimal
   /**
    * Refuses the request by your own rule. The refusal is final: recorded and replayed (D6, D7). Only for
@@ -125,20 +121,14 @@ function pendingCommits(
   call: { ended: boolean },
   refusals: Map<CommitEntry, CommitResult & { status: 'refused' }>,
 ): PendingCommit[] {
-  /** Of each player, before the commits that have been seen. A row has the balance after all of them. */
-  const balances = new Map<string, Decimal>()
   const commits: PendingCommit[] = []
-  for (const row of rows.toSorted((a, b) => b.item_index - a.item_index)) {
+  for (const row of rows.toSorted((a, b) => a.item_index - b.item_index)) {
     const entry = entries[row.item_index]
     if (row.verdict !== 'committed' || entry === undefined) continue
-    const { transaction, balance: change } = entry.item
-    const balance =
-      balances.get(transaction.playerId) ?? columns.fromColumn(row.balance ?? '', row.currency ?? '')
-    balances.set(transaction.playerId, change === null ? balance : subtract(balance, change.delta))
-    commits.unshift({
+    commits.push({
       changes: entry.item,
       walletTransactionId: row.wallet_transaction_id ?? '',
-      balance,
+      balance: columns.fromColumn(row.balance ?? '', row.currency ?? ''),
       refuse(errorCode, description) {
         if (call.ended) throw new TypeError('refuse: withinTransaction has ended')
         if (!isDebit(entry.item) && !isNewBet(entry.item))

@@ -7,7 +7,6 @@ import {
   creditFields,
   type Fields,
   fieldsOf,
-  fieldsOfBatch,
   type LoadRow,
   type Row,
 } from '../database/rows.js'
@@ -37,18 +36,13 @@ export const itemOf = (changes: WalletChanges, columns: Columns) =>
   completed(fieldsOf(changes, columns, dateTimeOf), changes)
 
 /**
- * The items of `commit_v1`, and the players to lock, in one order.
- *
- * @throws {RangeError} when the changes of one player have a sum of more than 40 digits
+ * The items of `commit_v1`, and the players to lock, in one order. A player with two items, which no batch
+ * has, is a duplicate key there: the UPDATE would make one change only.
  */
-export function itemsOf(all: readonly WalletChanges[], columns: Columns): { items: string; players: string } {
-  const fields = fieldsOfBatch(all, columns, dateTimeOf)
-  const players = new Set(all.map(({ transaction }) => transaction.playerId))
-  return {
-    items: JSON.stringify(all.map((changes, index) => completed(fields[index] ?? [], changes))),
-    players: JSON.stringify([...players].sort()),
-  }
-}
+export const itemsOf = (all: readonly WalletChanges[], columns: Columns) => ({
+  items: JSON.stringify(all.map(changes => itemOf(changes, columns))),
+  players: JSON.stringify(all.map(({ transaction }) => transaction.playerId).sort()),
+})
 
 export const keysOf = (all: readonly WalletKeys[], columns: Columns): string =>
   JSON.stringify(

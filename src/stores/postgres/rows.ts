@@ -1,7 +1,7 @@
 /** The items of a commit as PostgreSQL arrays. */
 import type { WalletChanges } from '../../store.js'
 import type { Columns } from '../database/columns.js'
-import { creditFields, type Fields, fieldsOf, fieldsOfBatch } from '../database/rows.js'
+import { creditFields, type Fields, fieldsOf } from '../database/rows.js'
 
 const epochMsOf = (transactionDate: string) => Date.parse(transactionDate).toString()
 
@@ -18,13 +18,9 @@ function creditsOf({ bet }: WalletChanges): string | null {
 export const itemOf = (changes: WalletChanges, columns: Columns): string =>
   arrayOf([...fieldsOf(changes, columns, epochMsOf), creditsOf(changes)])
 
-/**
- * The items of `commit_v1`: per field, an array of its values; empty where it is `null` in all of them.
- *
- * @throws {RangeError} when the changes of one player have a sum of more than 40 digits
- */
+/** The items of `commit_v1`: per field, an array of its values; empty where it is `null` in all of them. */
 export function itemsOf(all: readonly WalletChanges[], columns: Columns): string {
-  const items = fieldsOfBatch(all, columns, epochMsOf)
+  const items = all.map(changes => fieldsOf(changes, columns, epochMsOf))
   const fields = (items[0] ?? []).map((_, index) => items.map(item => item[index]))
   return arrayOf([...fields, all.map(creditsOf)].map(arrayOfField))
 }

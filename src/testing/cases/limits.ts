@@ -227,8 +227,8 @@ async function inOneList(context: CaseContext, kind: LimitKind): Promise<void> {
   const { wallet, anna } = await limited(context, kind)
   await anna.place(['10'])
   const bens = [1, 2, 3].map(n => ({
-    transactionId: `t-ben-${n}`,
-    betId: `b-ben-${n}`,
+    transactionId: `t-meanwhile-${n}`,
+    betId: `b-meanwhile-${n}`,
     playerId: 'ben',
     amount: '90',
   }))
@@ -240,7 +240,9 @@ async function inOneList(context: CaseContext, kind: LimitKind): Promise<void> {
     }
   }
   await anna.place(['20', '20', '20', '20', '20', '20', '20', '20'], { meanwhile: sendBens })
-  await anna.place(['9', '7', '5', '4', '3', '1'])
+  const ben = new LimitedPlayer(context, wallet, 'ben', kind)
+  await ben.limitTo('1000')
+  await Promise.all([anna.place(['9', '7', '5', '4', '3', '1']), ben.place(['9', '7', '5', '4', '3', '1'])])
 }
 
 async function overTwoConnections(context: CaseContext, kind: LimitKind): Promise<void> {

@@ -15,7 +15,6 @@ const oldest = '8.0.23'
 /** What MySQL 8.0 brought, of what the store uses, and a pattern of it. */
 const used: [feature: string, since: string, pattern: RegExp][] = [
   ['SKIP LOCKED and FOR UPDATE OF', '8.0.1', /FOR UPDATE (OF \w+ )?SKIP LOCKED/],
-  ['window functions', '8.0.2', /SUM\([^)]*\) OVER \(/],
   ['JSON_TABLE', '8.0.4', /JSON_TABLE\(/],
   ['regular expressions of ICU, with (?=', '8.0.4', /\(\?[=!]/],
   ['expressions as defaults of columns', '8.0.13', /DEFAULT \(/],

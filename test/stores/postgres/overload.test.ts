@@ -192,9 +192,20 @@ describe('while commits are blocked', () => {
   it('duplicates that left with their batch are in flight', async () => {
     const made = await wallet()
     const stop = await made.stopCommitsOf('alice')
-    const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
+    const copies = ['alice', 'p1', 'p2', 'p3'].map(playerId => made.store.commit(placing({ playerId })))
     await stop.reached()
     expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 4, shed: 0 })
+    await stop.release()
+    expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 0 })
+  })
+
+  it('duplicates of the same player are queued', async () => {
+    const made = await wallet()
+    const stop = await made.stopCommitsOf('alice')
+    const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
+    await stop.reached()
+    expect(made.store.stats.commits).toEqual({ queued: 3, inFlight: 1, shed: 0 })
     await stop.release()
     expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
     expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 0 })
@@ -334,13 +345,13 @@ describe('a lone request, and many at once', () => {
   })
 
   it('128 at once need as many', async () => {
-    const made = await wallet({ queueMax: 1_000 })
+    const made = await wallet({ queueMax: 1_000, players: Array.from({ length: 128 }, (_, n) => `p${n}`) })
     const { read } = count(made.pool)
     const outcomes = await Promise.all(
       Array.from({ length: 128 }, (_, n) =>
         handlePlaceBet(
           made.store,
-          placeBet({ playerId: `p${n % 12}`, transactionId: `t-${n}`, betId: `b-${n}`, amount: '1' }),
+          placeBet({ playerId: `p${n}`, transactionId: `t-${n}`, betId: `b-${n}`, amount: '1' }),
         ),
       ),
     )

@@ -158,17 +158,17 @@ describe.each([
       calls.push(commits)
       await writeLedger(query, commits, schema)
     })
-    const requests = ['alice', 'bob', 'alice'].map((playerId, n) =>
+    const requests = ['alice', 'bob', 'carol'].map((playerId, n) =>
       placeBet({ playerId, transactionId: `place-${n}`, betId: `bet-${n}`, odds: '1.85' }),
     )
     const outcomes = await Promise.all(requests.map(each => handlePlaceBet(store, each)))
-    expect(outcomes.map(outcome => outcome.ok && outcome.balance)).toEqual(['40', '70', '40'])
+    expect(outcomes.map(outcome => outcome.ok && outcome.balance)).toEqual(['70', '70', '70'])
     expect(calls).toHaveLength(1)
     const references = outcomes.map(outcome => outcome.ok && outcome.walletTransactionId)
     expect(await rows('SELECT * FROM SCHEMA.ledger ORDER BY 1')).toEqual([
       ['place-0', references[0], '1.85', '70'],
       ['place-1', references[1], '1.85', '70'],
-      ['place-2', references[2], '1.85', '40'],
+      ['place-2', references[2], '1.85', '70'],
     ])
     expect(
       await rows(`SELECT DISTINCT xmin::text FROM (SELECT xmin FROM SCHEMA.ledger

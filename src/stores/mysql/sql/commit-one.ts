@@ -142,7 +142,7 @@ function lockPlayer(tables: Tables): string {
         OR ${isBelowFloor('item_', 'balance_after')} THEN
         LEAVE guards_and_writes;
       END IF;
-      IF ${exceedsColumn('item_', { credit: 'balance_after', debit: 'balance_after' })} ${isTooLong(tables)} THEN
+      IF ${exceedsColumn('item_', 'balance_after')} ${isTooLong(tables)} THEN
         SET verdict = 'out-of-range';
         LEAVE guards_and_writes;
       END IF;
@@ -168,10 +168,7 @@ function write(tables: Tables): string {
       ${transactionColumns}
     )
     VALUES (
-      ${transactionValues('item_', {
-        balanceAfter: inWholeUnits(tables, 'player_currency', 'COALESCE(balance_after, balance_before)'),
-        recordedAt: 'recorded_time',
-      })}
+      ${transactionValues('item_', inWholeUnits(tables, 'player_currency', 'COALESCE(balance_after, balance_before)'))}
     );
     ${insertEvent(tables)}
     IF stored_revision IS NOT NULL THEN

@@ -51,7 +51,7 @@ export function commitProcedure(tables: Tables): Procedure {
       commits boolean`,
     body: sql`
       BEGIN
-        DECLARE bets_to_change, wrong_balances, rejected integer DEFAULT 0;
+        DECLARE bets_to_change, wrong_balances integer DEFAULT 0;
         ${commitHandler}
 
         ${refuseReadOnly}
@@ -80,8 +80,7 @@ function temporaryTables({ schema }: Tables): string {
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_players (
       player_id ${exactText(255)} NOT NULL PRIMARY KEY,
       currency ${exactText(255)},
-      balance ${unitDecimal},
-      delta ${unitDecimal}
+      balance ${unitDecimal}
     ) ENGINE = MEMORY;
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_items (
       item_index integer NOT NULL PRIMARY KEY,
@@ -97,7 +96,7 @@ function lockPlayers(tables: Tables): string {
   const { schema, players } = tables
   return sql`
     -- Lock order: the players, then the bets, in every commit. It does not wait for a locked player.
-    INSERT INTO ${schema}.wallet_batch_players (player_id, currency, balance)
+    INSERT INTO ${schema}.wallet_batch_players
     SELECT item.player_id, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')}
     FROM JSON_TABLE(player_ids, '$[*]' COLUMNS (player_id ${exactText(255)} PATH '$')) item
     STRAIGHT_JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
@@ -107,11 +106,8 @@ function lockPlayers(tables: Tables): string {
 
 function judge(tables: Tables): string {
   const { schema, players } = tables
-  const afterDebits = 'locked.balance + COALESCE(item.debits_before, 0) + item.balance_delta'
-  const afterCredits = 'locked.balance + COALESCE(item.credits_before, 0) + item.balance_delta'
+  const balanceAfter = 'locked.balance + item.balance_delta'
   return sql`
-    -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
-    -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
     INSERT INTO ${schema}.wallet_batch_items
     SELECT
       item.item_index - 1,
@@ -126,8 +122,8 @@ function judge(tables: Tables): string {
           ), 'busy', 'conflict')
         WHEN item.balance_delta IS NULL THEN 'committed'
         WHEN NOT ${balanceIsValid('item.', 'locked.currency', 'locked.balance')} THEN 'conflict' -- guard 3
-        WHEN ${isBelowFloor('item.', afterDebits)} THEN 'conflict' -- guard 3, the floor
-        WHEN ${exceedsColumn('item.', { credit: afterCredits, debit: afterDebits })} THEN 'out-of-range'
+        WHEN ${isBelowFloor('item.', balanceAfter)} THEN 'conflict' -- guard 3, the floor
+        WHEN ${exceedsColumn('item.', balanceAfter)} THEN 'out-of-range'
         ELSE 'committed'
       END,
       item.bet_revision IS NOT NULL AND bet.bet_id IS NOT NULL,
@@ -143,19 +139,23 @@ function judge(tables: Tables): string {
     ${joinLegacyBet(tables, 'item.bet_id')};`
 }
 
+const balanceAfter = 'locked.balance + COALESCE(item.balance_delta, 0)'
+
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
-  const player = isPlayer(tables, 'player', 'locked.player_id')
+  const player = isPlayer(tables, 'player', 'item.player_id')
+  const isChange = "item.verdict = 'committed' AND item.balance_delta IS NOT NULL"
   return sql`
     ${setRecordedTime}
-    SELECT COUNT(*) INTO rejected FROM ${schema}.wallet_batch_items item WHERE item.verdict <> 'committed';
-    IF rejected = 0 THEN
-      ${insertTransactions(tables, 'COALESCE(item.debits_before, 0) + COALESCE(item.credits_before, 0) + COALESCE(item.balance_delta, 0)')}
-    ELSE
-      -- Only those that are committed count; a window function sorts all items.
-      ${insertTransactions(tables, 'COALESCE(SUM(item.balance_delta) OVER (PARTITION BY item.player_id ORDER BY item.item_index ROWS UNBOUNDED PRECEDING), 0)')}
-    END IF;
+    INSERT INTO ${schema}.wallet_transactions (
+      ${transactionColumns}
+    )
+    SELECT
+      ${transactionValues('item.', inWholeUnits(tables, 'locked.currency', balanceAfter))}
+    FROM ${schema}.wallet_batch_items item
+    JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    WHERE item.verdict = 'committed';
     ${insertEvents(tables)}
     INSERT INTO ${schema}.wallet_bets (
       ${betColumns}
@@ -182,20 +182,16 @@ function write(tables: Tables): string {
       END IF;
     END IF;
 
-    INSERT INTO ${schema}.wallet_batch_players (player_id, delta)
-    SELECT item.player_id, item.balance_delta
-    FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed' AND item.balance_delta IS NOT NULL
-    ON DUPLICATE KEY UPDATE delta = COALESCE(wallet_batch_players.delta, 0) + VALUES(delta);
-    UPDATE ${schema}.wallet_batch_players locked
+    UPDATE ${schema}.wallet_batch_items item
     STRAIGHT_JOIN ${players.table} player ON ${player}
-    SET player.${balance} = ${balancePlus(tables, 'player', 'locked.delta')}
-    WHERE locked.delta IS NOT NULL;
+    SET player.${balance} = ${balancePlus(tables, 'player', 'item.balance_delta')}
+    WHERE ${isChange};
     SELECT COUNT(*) INTO wrong_balances
-    FROM ${schema}.wallet_batch_players locked
+    FROM ${schema}.wallet_batch_items item
+    STRAIGHT_JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     STRAIGHT_JOIN ${players.table} player ON ${player}
-    WHERE NOT ${balanceOf(tables, 'player')} <=> locked.balance + locked.delta
-      AND locked.delta IS NOT NULL;
+    WHERE ${isChange}
+      AND NOT ${balanceOf(tables, 'player')} <=> ${balanceAfter};
     IF wrong_balances > 0 THEN
       ${signalBalanceDiffers}
     END IF;`
@@ -212,29 +208,11 @@ const insertEvents = ({ schema, outbox }: Tables): string =>
     `
     : ''
 
-/** @param changes of the player's balance by the items up to this one */
-function insertTransactions(tables: Tables, changes: string): string {
-  const { schema } = tables
-  return sql`
-    INSERT INTO ${schema}.wallet_transactions (
-      ${transactionColumns}
-    )
-    SELECT
-      ${transactionValues('item.', {
-        balanceAfter: inWholeUnits(tables, 'locked.currency', `locked.balance + ${changes}`),
-        // The times differ, so that they keep the order in which the items were applied.
-        recordedAt: 'recorded_time + INTERVAL item.item_index MICROSECOND',
-      })}
-    FROM ${schema}.wallet_batch_items item
-    JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
-    WHERE item.verdict = 'committed';`
-}
-
 function answer(tables: Tables): string {
   const { schema } = tables
   return sql`
     SELECT item.item_index, item.verdict, ${asBytes('locked.currency')},
-      ${asBytes('locked.balance + COALESCE(locked.delta, 0)')}, ${asBytes('item.id')}
+      ${asBytes(balanceAfter)}, ${asBytes('item.id')}
     FROM ${schema}.wallet_batch_items item
     LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     ${allRows};`

@@ -194,8 +194,6 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['balance_delta', unitDecimal],
   ['balance_currency', exactText(16)],
   ['balance_floor', unitDecimal],
-  ['debits_before', unitDecimal],
-  ['credits_before', unitDecimal],
   ['bet_player_id', exactText(255)],
   ['bet_currency', exactText(16)],
   ['bet_stake', amountDecimal],
@@ -211,12 +209,9 @@ const transactionColumnNames = ['id', ...transactionKey, ...transactionContent, 
 
 export const transactionColumns = lines([...transactionColumnNames, 'balance_after', 'recorded_at'])
 
-/**
- * @param item the prefix of its fields: `item.` or `item_`
- * @param recorded the SQL of what the statement itself makes
- */
-export const transactionValues = (item: string, recorded: { balanceAfter: string; recordedAt: string }) =>
-  lines([...transactionColumnNames.map(name => `${item}${name}`), recorded.balanceAfter, recorded.recordedAt])
+/** @param item the prefix of its fields: `item.` or `item_` */
+export const transactionValues = (item: string, balanceAfter: string) =>
+  lines([...transactionColumnNames.map(name => `${item}${name}`), balanceAfter, 'recorded_time'])
 
 /**
  * A balance in the column's unit, in whole units of the currency. NULL where `amountDecimal` cannot hold it:
@@ -283,8 +278,8 @@ export const isBelowFloor = (item: string, balanceAfter: string) =>
   `(${balanceAfter} < ${item}balance_floor) IS TRUE`
 
 /** Whether the balance column cannot hold the new balance. */
-export const exceedsColumn = (item: string, after: { credit: string; debit: string }) => sql`
-  IF(${item}balance_delta > 0, ${after.credit} > balance_max, ${after.debit} < balance_min) IS TRUE`
+export const exceedsColumn = (item: string, balanceAfter: string) => sql`
+  IF(${item}balance_delta > 0, ${balanceAfter} > balance_max, ${balanceAfter} < balance_min) IS TRUE`
 
 /** A writer that does not lock the player, such as SQL by hand, has changed the bet: a conflict. */
 export const signalBetChanged = sql`

@@ -149,11 +149,8 @@ function lockPlayer(tables: Tables): string {
     END IF;
     balance := ${textOf('balance_before')};
     balance_after := balance_before + item.balance_delta;
-    IF ${exceedsColumn('item', {
-      afterCredit: 'balance_after',
-      afterDebit: 'balance_after',
-      balanceMax: 'balance_max',
-    })} OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
+    IF ${exceedsColumn('item', 'balance_after', 'balance_max')}
+      OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
       verdict := 'out-of-range';
       EXIT guards_and_writes;
     END IF;`
@@ -179,7 +176,6 @@ function write(tables: Tables): string {
       ${transactionValues({
         walletTransactionId: nextWalletTransactionId(schema),
         balanceAfter: inWholeUnits(tables, 'currency', 'coalesce(balance_after, balance_before)'),
-        recordedAt: 'now()',
       })}
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;

@@ -156,7 +156,8 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
       changed_player.player_id AS changed_player,
       changed_player.balance AS changed_balance
     FROM judged item
-    LEFT JOIN changed_player ON changed_player.player_id = item.player_id`
+    -- By item: of two changes of one player, which no batch has, the UPDATE would make one only.
+    LEFT JOIN changed_player ON changed_player.item_index = item.item_index`
 }
 
 function checkedItems(tables: Tables, { fields }: CommitInputs): string {
@@ -199,11 +200,8 @@ function lockedPlayers(tables: Tables): string {
 
 function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
   const { schema, players } = tables
-  const afterDebits = 'player.balance + coalesce(item.debits_before, 0)'
-  const afterCredits = 'player.balance + coalesce(item.credits_before, 0)'
+  const balanceAfter = 'player.balance + item.balance_delta'
   return sql`
-    -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
-    -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
     judged AS MATERIALIZED (
       SELECT
         CASE
@@ -217,14 +215,8 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
             ), 'conflict')
           WHEN item.balance_delta IS NULL THEN 'committed'
           WHEN NOT ${balanceIsValid(tables, 'player.currency', 'player.balance')} THEN 'conflict' -- guard 3
-          WHEN ${isBelowFloor('item', `${afterDebits} + item.balance_delta`)}
-            THEN 'conflict' -- guard 3, the floor
-          WHEN ${exceedsColumn('item', {
-            afterCredit: `${afterCredits} + item.balance_delta`,
-            afterDebit: `(${afterDebits} + item.balance_delta)`,
-            balanceMax,
-          })}
-            THEN 'out-of-range'
+          WHEN ${isBelowFloor('item', balanceAfter)} THEN 'conflict' -- guard 3, the floor
+          WHEN ${exceedsColumn('item', balanceAfter, balanceMax)} THEN 'out-of-range'
           ELSE 'committed'
         END AS verdict,
         item.*,
@@ -240,23 +232,8 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
 
 function insertedRows(tables: Tables): string {
   const { schema } = tables
-  // Without a window function, which would sort all items for the few players that have several.
-  const balanceAfter = sql`
-    item.player_balance + coalesce(item.balance_delta, 0) + CASE
-      WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
-      WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
-        THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
-      ELSE (
-        SELECT coalesce(sum(earlier.balance_delta), 0)
-        FROM judged earlier
-        WHERE earlier.player_id = item.player_id
-          AND earlier.item_index < item.item_index
-          AND earlier.verdict = 'committed'
-      )
-    END`
+  const balanceAfter = 'item.player_balance + coalesce(item.balance_delta, 0)'
   return sql`
-    -- The balance after the committed items of the player up to this one. The times differ, so that they keep
-    -- the order in which the items were applied.
     new_transaction AS (
       INSERT INTO ${schema}.transactions (
         ${transactionColumns}
@@ -265,7 +242,6 @@ function insertedRows(tables: Tables): string {
         ${transactionValues({
           walletTransactionId: 'item.wallet_transaction_id',
           balanceAfter: inWholeUnits(tables, 'item.player_currency', balanceAfter),
-          recordedAt: "now() + item.item_index * interval '1 microsecond'",
         })}
       FROM judged item
       WHERE item.verdict = 'committed'
@@ -328,27 +304,27 @@ function changedPlayers(tables: Tables): string {
   const { table, columns } = tables.players
   const { id, balance } = columns
   return sql`
-    balance_change AS MATERIALIZED (
-      SELECT item.player_id, sum(item.balance_delta) AS delta, min(item.player_balance) AS balance_before
+    balance_change AS (
+      SELECT item.item_index, item.player_id, item.balance_delta, item.player_balance
       FROM judged item
       WHERE item.verdict = 'committed'
         AND item.balance_delta IS NOT NULL
-      GROUP BY item.player_id
     ),
 
     -- One array of ids for the index lookup: a join alone may read the whole table.
     changed_player AS (
       UPDATE ${table} player
-      SET ${balance} = ${balancePlus(tables, 'change.delta')}
+      SET ${balance} = ${balancePlus(tables, 'change.balance_delta')}
       FROM balance_change change
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId(tables, 'changed.player_id')} FROM balance_change changed
       ))
         AND player.${id}::text = change.player_id
       RETURNING
+        change.item_index,
         change.player_id,
         player.${balance}::numeric AS balance,
-        player.${balance}::numeric = change.balance_before + change.delta
+        player.${balance}::numeric = change.player_balance + change.balance_delta
           AND ${isReadable(`player.${balance}::numeric`)} AS is_expected
     )`
 }

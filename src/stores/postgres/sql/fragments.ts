@@ -233,8 +233,6 @@ const itemFields = [
   'balance_delta numeric',
   'balance_currency text',
   'balance_floor numeric',
-  'debits_before numeric',
-  'credits_before numeric',
   'bet_player_id text',
   'bet_currency text',
   'bet_stake numeric',
@@ -266,15 +264,14 @@ interface Recorded {
   walletTransactionId: string
   /** In whole units of the currency. */
   balanceAfter: string
-  recordedAt: string
 }
 
-export const transactionValues = ({ walletTransactionId, balanceAfter, recordedAt }: Recorded) => sql`
+export const transactionValues = ({ walletTransactionId, balanceAfter }: Recorded) => sql`
   item.operation, item.transaction_id, item.player_id, item.bet_id,
   item.amount, item.currency, item.type, item.delta,
   item.error_code, item.description,
   timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-  ${lines([walletTransactionId, balanceAfter, recordedAt])}`
+  ${lines([walletTransactionId, balanceAfter, 'now()'])}`
 
 /** The columns of `bets` that a commit writes; `item` has their values. */
 export const betColumns = lines(betColumnLines())
@@ -368,14 +365,8 @@ export function balanceOf(tables: Tables): string {
 export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`
 
 /** Whether the balance column cannot hold the new balance. */
-export const exceedsColumn = (
-  item: string,
-  { afterCredit, afterDebit, balanceMax }: { afterCredit: string; afterDebit: string; balanceMax: string },
-) => sql`
-  (CASE
-    WHEN ${item}.balance_delta > 0 THEN ${afterCredit}
-    ELSE -${afterDebit}
-  END) > ${balanceMax}`
+export const exceedsColumn = (item: string, balanceAfter: string, balanceMax: string) =>
+  `sign(${item}.balance_delta) * (${balanceAfter}) > ${balanceMax}`
 
 /** The balance column's new value, where `delta` is a numeric in the column's unit. */
 export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta: string) =>
