@@ -55,7 +55,7 @@ async function prepare(ddl: string) {
     GRANT ALL ON ALL TABLES IN schema SCHEMA TO ${role}, ${owner};
     GRANT USAGE ON ALL SEQUENCES IN schema SCHEMA TO ${role}`)
   const problemOf = (session: pg.Pool): Promise<string | null> =>
-    createPostgresStore(session, { schema, players })
+    createPostgresStore(session, { schema, players, timeoutMs: 60_000 })
       .ready()
       .then(
         () => null,
@@ -191,6 +191,8 @@ const cases: readonly [string, ddl: string, problem: RegExp | null][] = [
 
 describe('with every plan, the same is found in', () => {
   test.for(cases)('%s', async ([name, ddl, problem], { skip }) => {
+    if (name === 'a view by one partition' && (await version()) < 160_000)
+      skip('before PostgreSQL 16, it does not find that the id is unique in one partition')
     if (/in an alternative|balance in NOT IN/.test(name) && (await version()) < 170_000)
       skip('before PostgreSQL 17, a plan does not show what is compared with a hashed subquery')
     const { run, problemOf } = await prepare(ddl)
