@@ -93,8 +93,8 @@ interface Room {
 const exceeds = (stake: bigint, room: bigint | null) => room !== null && stake > 0n && stake > room
 
 /**
- * Two statements for all players. Their rows are locked: no other bet of theirs is being committed. Both look for
- * the ids of the calls: a join would compare two columns, whose character sets may differ on MySQL.
+ * Two statements for all players. Their rows are locked: no other bet of theirs is being committed. Both
+ * look for the ids of the calls: a join would compare columns, whose character sets may differ on MySQL.
  */
 async function readRoom(
   query: Query,

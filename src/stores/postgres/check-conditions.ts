@@ -17,8 +17,8 @@ export interface Condition {
 }
 
 /**
- * The views and policies that a statement about a relation meets, each with the role for which what it reads is
- * checked: below a view, that is the owner of the view.
+ * The views and policies that a statement about a relation meets. What each of them reads is checked for its
+ * `role`: below a view, that is the owner of the view.
  */
 const readers = sql`
   LATERAL (

@@ -45,7 +45,7 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<Players
   return { table: target, id: update.Output?.[0] ?? '' }
 }
 
-/** A plan has the conditions of functions that are inlined, the catalog those of partitions that are left out. */
+/** A plan has what functions inline; the catalog has the conditions of partitions that a plan leaves out. */
 function dependsOnSession(plan: PlanNode, conditions: readonly Condition[]): string | null {
   const texts = [JSON.stringify(plan), ...conditions.map(({ text }) => text)]
   if (!texts.some(text => text.includes('current_setting('))) return null

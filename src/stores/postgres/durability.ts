@@ -12,8 +12,8 @@ export interface DurabilityRow {
 }
 
 /**
- * The end of the list of a SELECT, and its FROM. The functions are those below the views `pg_stat_replication` and
- * `pg_replication_slots`, whose SELECT may be revoked.
+ * The end of the list of a SELECT, and its FROM. The functions are those below the views
+ * `pg_stat_replication` and `pg_replication_slots`, whose SELECT may be revoked.
  *
  * A role without `pg_read_all_stats` sees that a standby is connected, and nothing of its state. A base
  * backup is no standby, nor is the consumer of a logical slot: where it may confirm commits, nothing is
@@ -48,12 +48,12 @@ export const durabilityColumns = `
       ) sender
     ) standby`
 
-/** How many standbys a COMMIT waits for: `FIRST 2 (a, b)`, `2 (a, b)`, `ANY 2 (a, b)`; of a plain list, for one. */
+/** How many standbys a COMMIT waits for: `FIRST 2 (a, b)`, `2 (a, b)`, `ANY 2 (a, b)`; `a, b`: for one. */
 const numberIn = (names: string) => Number(/^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1)
 
 /**
- * It is `synchronous` only if as many standbys as COMMIT waits for are streaming now. `remote_write` counts: a
- * commit is lost only if both machines fail at once.
+ * It is `synchronous` only if as many standbys as COMMIT waits for are streaming now. `remote_write` counts:
+ * a commit is lost only if both machines fail at once.
  */
 export function durabilityOf(row: DurabilityRow): Durability {
   const level = row.standbys === 'none' ? 'alone' : 'asynchronous'

@@ -2,6 +2,7 @@
  * Which players a role sees: what `ready()` finds depends on views and policies of the role that is checked, and
  * not on the plans that PostgreSQL chooses by size, statistics and settings.
  */
+// cspell:ignore bitmapscan hashjoin mergejoin indexscan indexonlyscan nestloop hashagg
 import { createPostgresStore, migratePostgres, type PlayersTable } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
