@@ -102,7 +102,10 @@ async function apply(
   const player = players.get(playerId)
   if (player === undefined) throw new Error('The account of a locked player is missing')
   if (betAfter === null) return // a second rollback: nothing moves
-  const none = { isStored: false, bonusStake: 0n, returned: 0n, bonusReturned: 0n, freeBets: 0 }
+  const delta = exact(balance?.delta ?? '0')
+  // A bet without a row was paid in cash, and has returned cash.
+  const returned = operation === 'placebet' ? 0n : liveOf(betAfter) - delta
+  const none = { isStored: false, bonusStake: 0n, returned, bonusReturned: 0n, freeBets: 0 }
   const bet = bets.get(betId) ?? none
   const stake = exact(betAfter.stake)
   const freeBets = stake === 0n ? freeBetsOf(commit.changes, bet) : 0
@@ -110,7 +113,6 @@ async function apply(
     commit.refuse('NO_FREE_BET', 'amount: the player has no free bet')
     return
   }
-  const delta = exact(balance?.delta ?? '0')
   const cash = exact(commit.balance) - delta - player.bonus
   const unit = balance === null ? 1n : unitOf(balance.currency, decimals)
   const bonus =
@@ -130,6 +132,10 @@ async function apply(
   await writeBet(query, betId, bet)
   await writePlayer(query, commit, { bonus, freeBets })
 }
+
+/** The credits of a bet that were not clawed back. */
+const liveOf = ({ credits }: NonNullable<Changes['bet']>) =>
+  Object.values(credits).reduce((sum, { live }) => sum + exact(live ?? '0'), 0n)
 
 interface Split {
   player: Funds

@@ -88,27 +88,37 @@ interface Room {
 /** A free bet (stake 0) never does. */
 const exceeds = (stake: bigint, room: bigint | null) => room !== null && stake > 0n && stake > room
 
-/** One statement for all players. Their rows are locked: no other bet of theirs is being committed. */
+/**
+ * Two statements for all players. Their rows are locked: no other bet of theirs is being committed. Both
+ * look for the ids of the calls: a join would compare columns, whose character sets may differ on MySQL.
+ */
 async function readRoom(
   query: Query,
   { playerIds, time, day }: { playerIds: readonly string[]; time: Date; day: string },
 ): Promise<Map<string, Room>> {
-  const { rows } = await query(
-    `SELECT account.player_id, account.no_bets_until > ? AS closed,
-        account.stake_per_day - COALESCE(SUM(CASE WHEN bet.day >= ? THEN bet.staked END), 0) AS stake_room,
-        account.loss_per_week - COALESCE(SUM(bet.lost), 0) AS loss_room
-      FROM accounts account
-      LEFT JOIN limited_bets bet ON bet.player_id = account.player_id AND bet.day >= ?
-      WHERE account.player_id IN (${playerIds.map(() => '?').join(', ')})
-      GROUP BY account.player_id`,
-    [time.toISOString().slice(0, 19), day, mondayOf(day), ...playerIds],
+  const places = playerIds.map(() => '?').join(', ')
+  const limits = await query(
+    `SELECT account.player_id, account.no_bets_until > ? AS closed, account.stake_per_day AS stake, account.loss_per_week AS loss
+      FROM accounts account WHERE account.player_id IN (${places})`,
+    [time.toISOString().slice(0, 19), ...playerIds],
   )
-  type Row = Record<'player_id' | 'closed' | 'stake_room' | 'loss_room', unknown>
+  const sums = await query(
+    `SELECT bet.player_id, SUM(CASE WHEN bet.day >= ? THEN bet.staked ELSE 0 END) AS stake, SUM(bet.lost) AS loss
+      FROM limited_bets bet WHERE bet.day >= ? AND bet.player_id IN (${places})
+      GROUP BY bet.player_id`,
+    [day, mondayOf(day), ...playerIds],
+  )
+  type Row = Record<'player_id' | 'closed' | 'stake' | 'loss', unknown>
+  const used = new Map((sums.rows as Row[]).map(row => [String(row.player_id), row]))
+  const room = (limit: unknown, sum: unknown) => (limit === null ? null : exact(limit) - exact(sum ?? 0))
   return new Map(
-    (rows as Row[]).map(row => [
-      String(row.player_id),
-      { closed: Boolean(row.closed), stake: exactOrNull(row.stake_room), loss: exactOrNull(row.loss_room) },
-    ]),
+    (limits.rows as Row[]).map(({ player_id, closed, stake, loss }) => {
+      const sum = used.get(String(player_id))
+      return [
+        String(player_id),
+        { closed: Boolean(closed), stake: room(stake, sum?.stake), loss: room(loss, sum?.loss) },
+      ]
+    }),
   )
 }
 
@@ -134,8 +144,6 @@ function exact(amount: unknown): bigint {
   const [whole = '', fraction = ''] = String(amount).split('.')
   return BigInt(whole + fraction.padEnd(18, '0'))
 }
-
-const exactOrNull = (amount: unknown) => (amount === null ? null : exact(amount))
 
 /** `2026-11-24` */
 const dayOf = (time: Date, timeZone: string) => time.toLocaleDateString('sv-SE', { timeZone })

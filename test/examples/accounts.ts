@@ -30,7 +30,8 @@ export interface Accounts {
 export const engines: readonly {
   name: string
   skipped: string | null
-  start(folder: string, tables: readonly string[]): Promise<Accounts>
+  /** @param collation of the ids on MariaDB and MySQL */
+  start(folder: string, tables: readonly string[], collation?: string): Promise<Accounts>
 }[] = [
   { name: 'PostgreSQL', skipped: null, start: startPostgres },
   { name: 'MariaDB', skipped: noServer, start: startMysql },
@@ -82,10 +83,14 @@ async function startPostgres(folder: string, tables: readonly string[]): Promise
   }
 }
 
-async function startMysql(folder: string, tables: readonly string[]): Promise<Accounts> {
+async function startMysql(
+  folder: string,
+  tables: readonly string[],
+  collation = exactCollation,
+): Promise<Accounts> {
   const { config, pool, drop } = await freshMariadb()
   await pool.query(
-    `CREATE TABLE accounts (player_id varchar(255) CHARACTER SET utf8mb4 COLLATE ${exactCollation} PRIMARY KEY,
+    `CREATE TABLE accounts (player_id varchar(255) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} PRIMARY KEY,
       currency varchar(16) NOT NULL, balance decimal(38, 18) NOT NULL)`,
   )
   for (const statement of schemaOf(folder, 'schema-mysql.sql').split(/;$/m))
@@ -95,7 +100,7 @@ async function startMysql(folder: string, tables: readonly string[]): Promise<Ac
     players: {
       table: `${config.database}.accounts`,
       id: 'player_id',
-      idCollation: exactCollation,
+      idCollation: collation,
       currency: 'currency',
       balance: 'balance',
     },

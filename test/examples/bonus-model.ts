@@ -61,6 +61,11 @@ export class BonusModel {
     return true
   }
 
+  /** What each bet has returned and was not clawed back. */
+  get returned(): ReadonlyMap<string, number> {
+    return new Map(this.#bets.map(bet => [bet.betId, returnedBy(bet)]))
+  }
+
   /** A new bet, or a call about one of the last bets. */
   movementOf({ step, bet, cents }: CallStep): Movement {
     const id = `${this.#playerId}-${++this.#ids}`
@@ -134,8 +139,9 @@ export class BonusModel {
   }
 }
 
+const returnedBy = ({ live }: ModelBet) => [...live.values()].reduce((sum, cents) => sum + cents, 0)
+
 /** Of all that the bet has returned, what is due to the bonus: whole cents, and the odd cent is cash. */
-function shareOf({ stake, bonusStake, live }: ModelBet): number {
-  const returned = [...live.values()].reduce((sum, cents) => sum + cents, 0)
-  return stake === 0 ? 0 : Math.floor((returned * bonusStake) / stake)
+function shareOf(bet: ModelBet): number {
+  return bet.stake === 0 ? 0 : Math.floor((returnedBy(bet) * bet.bonusStake) / bet.stake)
 }

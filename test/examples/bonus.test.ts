@@ -67,6 +67,11 @@ for (const { name, skipped, start } of engines) {
       expect(entries).toBe(bonus)
       return { cash: balance - bonus, bonus, freeBets: Number(row.free_bets) }
     }
+    /** Of each bet with a row, in cents. */
+    const returned = async () =>
+      (
+        (await accounts.query('SELECT bet_id, returned FROM bet_funds')).rows as Record<string, unknown>[]
+      ).map(row => [String(row.bet_id), Math.round(Number(row.returned) * 100)] as const)
     const everything = async () => [
       (await accounts.query('SELECT * FROM accounts ORDER BY player_id')).rows,
       (await accounts.query('SELECT * FROM bet_funds ORDER BY bet_id')).rows,
@@ -120,6 +125,7 @@ for (const { name, skipped, start } of engines) {
       await change({ bonus: '20' })
       await move('claw back win', 'b-1')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 500, freeBets: 0 })
+      expect(await returned()).toEqual([['b-1', 0]])
       await move('win', 'b-1', '15')
       expect(await fundsOf()).toEqual({ cash: 0, bonus: 2000, freeBets: 0 })
     })
@@ -192,6 +198,9 @@ for (const { name, skipped, start } of engines) {
             if (outcome?.ok || step.step === 'place') sent.push(movement)
           }
           expect(await fundsOf(playerId)).toEqual(model.funds)
+          const ofModel = model.returned
+          for (const [betId, cents] of await returned())
+            if (ofModel.has(betId)) expect(cents).toBe(ofModel.get(betId))
         }
         const before = await everything()
         await Promise.all(sent.map(movement => send(movement, playerId)))

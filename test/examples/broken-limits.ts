@@ -272,13 +272,13 @@ const ofStakes: BrokenRule[] = [
     fault: 'refuses the bet that reaches the limit exactly',
     foundBy: 'WL-01',
     says: /too strict: anna had staked 60.00 of 100.00, and a bet of 40.00 was refused/,
-    make: withText(text => text.replace('account.stake_per_day -', 'account.stake_per_day - 0.01 -')),
+    make: withText(text => text.replace('account.stake_per_day', 'account.stake_per_day - 0.01')),
   },
   {
     fault: 'lets one cent too much pass',
     foundBy: 'WL-01',
     says: /limit exceeded: anna had staked 60.00 of 100.00, and a bet of 40.01 was accepted/,
-    make: withText(text => text.replace('account.stake_per_day -', 'account.stake_per_day + 0.01 -')),
+    make: withText(text => text.replace('account.stake_per_day', 'account.stake_per_day + 0.01')),
   },
   {
     fault: 'forgets rollbacks',
@@ -383,8 +383,8 @@ const ofStakes: BrokenRule[] = [
     says: /limit exceeded: anna had staked 60.00 of 100.00, and a bet of 40.01 was accepted/,
     make: withText(text =>
       text.replace(
-        'SUM(CASE WHEN bet.day >= ? THEN bet.staked END)',
-        'SUM(CASE WHEN bet.day >= ? THEN bet.lost END)',
+        'SUM(CASE WHEN bet.day >= ? THEN bet.staked ELSE 0 END)',
+        'SUM(CASE WHEN bet.day >= ? THEN bet.lost ELSE 0 END)',
       ),
     ),
   },

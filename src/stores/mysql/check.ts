@@ -113,11 +113,20 @@ const besideAdvice =
   'Use the same options, or migrate with allowOtherOptions: running processes then keep their procedures. ' +
   'If the first options were wrong and no call has been recorded, drop the tables and procedures of bet-wallet and migrate again'
 
-/** What the migration is needed for; `null`: there is nothing to do. */
-export async function migrationProblem(database: Session, tables: Tables): Promise<StoreError | null> {
+/**
+ * What the migration is needed for; `null`: there is nothing to do.
+ *
+ * @param allowOtherOptions whether procedures of other options may exist
+ */
+export async function migrationProblem(
+  database: Session,
+  tables: Tables,
+  allowOtherOptions: boolean,
+): Promise<StoreError | null> {
   try {
+    // Other options are a reason to refuse, also where they need a table that does not exist yet.
+    await checkProcedures(database, tables, allowOtherOptions)
     await checkTables(database, tables)
-    await checkProcedures(database, tables)
     return null
   } catch (error) {
     if (error instanceof StoreError) return error
@@ -184,17 +193,19 @@ async function checkCollations(database: Session, tables: Tables): Promise<void>
 }
 
 /** Compares the procedures with the catalog: SQL by hand may have replaced them. */
-async function checkProcedures(database: Session, tables: Tables): Promise<void> {
+async function checkProcedures(database: Session, tables: Tables, allowOtherOptions = false): Promise<void> {
   const { schemaName, optionSet } = tables
   const stored = await database.rows(
-    `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE, CHARACTER_SET_CLIENT, COLLATION_CONNECTION
+    `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE, CHARACTER_SET_CLIENT, COLLATION_CONNECTION,
+        UNIX_TIMESTAMP(CREATED)
       FROM information_schema.ROUTINES
       WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE' ORDER BY CREATED DESC`,
     [schemaName],
   )
   const find = (name: string) => stored.find(([each]) => String(each) === name)
   const commitName = procedureName(tables, 'commit')
-  if (find(commitName) === undefined) {
+  checkOwner(tables, stored, find(commitName))
+  if (find(commitName) === undefined && !allowOtherOptions) {
     const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
     if (other !== undefined && String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) {
       const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
@@ -211,6 +222,28 @@ async function checkProcedures(database: Session, tables: Tables): Promise<void>
     const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
     if (problem !== null)
       throw storeError('SCHEMA_VERSION', `The procedure ${schemaName}.${name} ${problem}: ${migrateAdvice}`)
+  }
+}
+
+/**
+ * A schema is one of the server, and so of every host on it. Two players' tables that share its transactions
+ * mix their money: a rollback credits a player of the other one. The first migration owns the schema.
+ */
+function checkOwner(
+  { schemaName, players }: Tables,
+  stored: readonly Values[],
+  own: Values | undefined,
+): void {
+  for (const [name, comment, , , , , created] of stored) {
+    if (!/^wallet_commit_v/.test(String(name)) || (own && Number(own[6]) < Number(created))) continue
+    const owner = String((JSON.parse(String(comment)) as Options)['players.table'])
+    const [database] = players.tableName
+    if (owner.split('.')[0] === database) continue
+    throw storeError(
+      'SCHEMA_OPTIONS',
+      `The schema ${schemaName} belongs to the players of ${owner}. Those of ${players.tableName.join('.')}, another ` +
+        `database on this server, need a schema of their own: schema: '${schemaName}_${players.own ? 2 : database}'`,
+    )
   }
 }
 

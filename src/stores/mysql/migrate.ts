@@ -115,14 +115,14 @@ const lockWaitMs = 300_000
 
 /** @returns whether there was anything to do */
 async function migrate(database: Session, tables: Tables, allowOtherOptions: boolean): Promise<boolean> {
-  const problem = await migrationProblem(database, tables)
+  const problem = await migrationProblem(database, tables, allowOtherOptions)
   if (problem === null) return false
-  if (problem.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
+  if (problem.code === 'SCHEMA_OPTIONS') throw problem
   await alone(database, tables, async () => {
     // Another process may have migrated before this one had the lock.
-    const left = await migrationProblem(database, tables)
+    const left = await migrationProblem(database, tables, allowOtherOptions)
     if (left === null) return
-    if (left.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw left
+    if (left.code === 'SCHEMA_OPTIONS') throw left
     await createMissingSchema(database, tables)
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)

@@ -1,5 +1,5 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
-import { type Ask, planOf } from './check-visibility.js'
+import { type Ask, type PlayersTarget, planOf } from './check-visibility.js'
 import { storeError } from './errors.js'
 import { relationsBelow } from './sql/balance-rule.js'
 import { literal } from './sql/quoting.js'
@@ -25,15 +25,10 @@ export async function checkRules(ask: Ask, { players }: Tables): Promise<void> {
 }
 
 /**
- * @param target schema and name of the table that an update of a player writes to
  * @returns whether triggers of the operator may run in a commit
  * @throws {StoreError} `INVALID_PLAYERS_TABLE`
  */
-export async function checkBaseTables(
-  ask: Ask,
-  tables: Tables,
-  target: readonly [string, string],
-): Promise<boolean> {
+export async function checkBaseTables(ask: Ask, tables: Tables, target: PlayersTarget): Promise<boolean> {
   const { players } = tables
   const relations = (await ask(
     `WITH RECURSIVE ${relationsBelow(`
@@ -50,7 +45,7 @@ export async function checkBaseTables(
       ) AS has_triggers
     FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid`,
-    [tables.schemaName, ...target],
+    [tables.schemaName, ...target.table],
   )) as { name: string; kind: string; has_triggers: boolean }[]
   for (const { name, kind } of relations) {
     if (kind === 'f')
@@ -97,13 +92,11 @@ async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void>
 async function checkUniqueBelow(
   ask: Ask,
   players: Tables['players'],
-  target: readonly [string, string],
+  { table, id }: PlayersTarget,
 ): Promise<void> {
-  const { table, tableName, columns } = players
-  if (tableName.join('.') === target.join('.')) return
-  // Of one table: the column has no alias, or the alias of the table.
-  const { Output: [id = ''] = [] } = await planOf(ask, `SELECT ${columns.id} FROM ${table}`)
-  const name = /(?:^|\.)("(?:[^"]|"")*"|[^".]+)$/.exec(id)?.[1] ?? ''
+  if (players.tableName.join('.') === table.join('.')) return
+  // With the alias of the table or of a partition. What is no column has no index.
+  const name = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u.exec(id)?.[1] ?? id
   const column = name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
   const [unique] = await ask(
     `SELECT
@@ -113,12 +106,12 @@ async function checkUniqueBelow(
     JOIN pg_catalog.pg_index x ON x.indrelid = c.oid AND x.indkey[0] = a.attnum
     WHERE n.nspname = $1 AND c.relname = $2
       AND x.indisunique AND x.indisvalid AND x.indpred IS NULL AND x.indnkeyatts = 1`,
-    [...target, column],
+    [...table, column],
   )
   if (unique === undefined && !(await isUniqueByPlan(ask, players)))
     fail(
       players,
-      `the view may return a player twice: there is no unique index on ${id} alone in ${target.join('.')}`,
+      `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}`,
     )
 }
 

@@ -2,6 +2,7 @@
  * The check that no row is hidden from the store: a hidden player, bet or transaction is unknown to it, and
  * the platform gets final answers that are wrong.
  */
+import { type Condition, conditionsBelow } from './check-conditions.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
@@ -19,25 +20,35 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/**
- * @returns schema and name of the table that an update of a player writes to: the players' table, or the base
- *   table of the view
- * @throws {StoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE`
- */
-export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonly [string, string]> {
+/** What an update of a player writes to. */
+export interface PlayersTarget {
+  /** Schema and name of the players' table, or of the base table of the view. */
+  table: readonly [string, string]
+  /** Its column of the id, or what computes it, as a plan has it: `base."player id"`. */
+  id: string
+}
+
+/** @throws {StoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE` */
+export async function checkVisibility(ask: Ask, tables: Tables): Promise<PlayersTarget> {
   await checkRowSecurity(ask, tables)
   const { tableName, table, columns } = tables.players
   // An UPDATE is subject to the conditions of SELECT too. It is planned, not executed.
-  const update = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
-  const problem = dependsOnSession(update) ?? hiddenBy(update) ?? (await hiddenFromUpdates(ask, tables))
+  const update = await planOf(
+    ask,
+    `UPDATE ${table} SET ${columns.balance} = ${columns.balance} RETURNING ${columns.id}`,
+  )
+  const target = [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]] as const
+  const conditions = await conditionsBelow(ask, table, target)
+  const problem = dependsOnSession(update, conditions) ?? hiddenBy(update) ?? hiddenFromUpdates(conditions)
   if (problem !== null)
     throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
-  return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
+  return { table: target, id: update.Output?.[0] ?? '' }
 }
 
-/** Also in a subquery of the condition, which is a plan of its own. */
-function dependsOnSession(plan: PlanNode): string | null {
-  if (!JSON.stringify(plan).includes('current_setting(')) return null
+/** A plan has what functions inline; the catalog has the conditions of partitions that a plan leaves out. */
+function dependsOnSession(plan: PlanNode, conditions: readonly Condition[]): string | null {
+  const texts = [JSON.stringify(plan), ...conditions.map(({ text }) => text)]
+  if (!texts.some(text => text.includes('current_setting('))) return null
   return (
     'its view or policy reads a setting of the session (current_setting), which other code may change: a player that ' +
     'it hides is unknown. Use a condition that depends on the role, or a role with BYPASSRLS'
@@ -45,15 +56,24 @@ function dependsOnSession(plan: PlanNode): string | null {
 }
 
 /** A row that can be read and not locked always looks like one that another writer has locked. */
-async function hiddenFromUpdates(ask: Ask, { players: { table, columns } }: Tables): Promise<string | null> {
-  const read = `SELECT ${columns.balance} FROM ${table}`
-  const conditions = async (statement: string) => conditionsIn(await planOf(ask, statement)).join(' AND ')
-  const [reading, locking] = [await conditions(read), await conditions(`${read} FOR NO KEY UPDATE`)]
-  if (reading === locking) return null
-  return (
-    `this role can read players that it cannot update: its policy for UPDATE has other conditions (${locking}) than ` +
-    `the one for SELECT (${reading}). Use the same for both`
-  )
+function hiddenFromUpdates(conditions: readonly Condition[]): string | null {
+  for (const role of new Set(conditions.map(each => each.role))) {
+    const of = (command: 'r' | 'w', permissive: boolean) =>
+      conditions
+        .filter(each => each.role === role && each.permissive === permissive)
+        .filter(each => each.command === command || each.command === '*')
+        .map(({ text }) => text)
+    const [reading, updating] = [of('r', true), of('w', true)]
+    const isNarrower = !updating.includes('true') && reading.some(each => !updating.includes(each))
+    const isRestricted = of('w', false).some(each => each !== 'true' && !of('r', false).includes(each))
+    if (isNarrower || isRestricted)
+      return (
+        `the role ${role} can read players that it cannot update: its policies for UPDATE have other conditions ` +
+        `(${[...updating, ...of('w', false)].join('; ')}) than those for SELECT (${[...reading, ...of('r', false)].join('; ')}). ` +
+        'Use the same for both'
+      )
+  }
+  return null
 }
 
 async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promise<void> {

@@ -38,9 +38,9 @@ export async function checkDatabase(
     await checkLegacyBets(ask, tables)
     await checkRules(ask, tables)
     const everyRow = await tryFunctions(ask, tables)
-    const playersTarget = await checkVisibility(ask, tables)
-    if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
-    const hasTriggers = await checkBaseTables(ask, tables, playersTarget)
+    const target = await checkVisibility(ask, tables)
+    if (!allowNotDurable) await checkTables(ask, tables, target.table)
+    const hasTriggers = await checkBaseTables(ask, tables, target)
     await checkSequence(ask, tables)
     if (tables.outbox) await checkOrderOfEvents(ask, tables)
     return { column, hasTriggers, everyRow }

@@ -6,12 +6,14 @@ export interface DurabilityRow {
   synchronous_commit: string
   standby_names: string
   standbys: 'synchronous' | 'consumer' | 'hidden' | 'asynchronous' | 'none'
+  /** How many standbys for which COMMIT waits are streaming. */
+  confirming: number
   role_name: string
 }
 
 /**
- * For the list of a SELECT. The functions are those below the views `pg_stat_replication` and
- * `pg_replication_slots`, whose SELECT may be revoked.
+ * The end of the list of a SELECT, and its FROM. The functions are those below the views
+ * `pg_stat_replication` and `pg_replication_slots`, whose SELECT may be revoked.
  *
  * A role without `pg_read_all_stats` sees that a standby is connected, and nothing of its state. A base
  * backup is no standby, nor is the consumer of a logical slot: where it may confirm commits, nothing is
@@ -22,30 +24,36 @@ export const durabilityColumns = `
       current_setting('synchronous_commit') AS synchronous_commit,
       current_setting('synchronous_standby_names') AS standby_names,
       quote_ident(current_user) AS role_name,
-      (
-        SELECT CASE
+      standbys, confirming
+    FROM (
+      SELECT
+        CASE
           WHEN bool_or(confirms AND is_logical) THEN 'consumer'
           WHEN bool_or(confirms) THEN 'synchronous'
           WHEN bool_or(is_hidden AND NOT is_logical) THEN 'hidden'
           WHEN bool_or(NOT is_logical) THEN 'asynchronous'
           ELSE 'none'
-        END
-        FROM (
-          SELECT
-            sender.state IS NULL AS is_hidden,
-            coalesce(sender.state = 'streaming' AND sender.sync_state IN ('sync', 'quorum'), false) AS confirms,
-            EXISTS (
-              SELECT FROM pg_catalog.pg_get_replication_slots() slot
-              WHERE slot.active_pid = sender.pid AND slot.slot_type = 'logical'
-            ) AS is_logical
-          FROM pg_catalog.pg_stat_get_wal_senders() sender
-          WHERE sender.state IS NULL OR sender.state IN ('catchup', 'streaming')
-        ) sender
-      ) AS standbys`
+        END AS standbys,
+        (count(*) FILTER (WHERE confirms))::integer AS confirming
+      FROM (
+        SELECT
+          sender.state IS NULL AS is_hidden,
+          coalesce(sender.state = 'streaming' AND sender.sync_state IN ('sync', 'quorum'), false) AS confirms,
+          EXISTS (
+            SELECT FROM pg_catalog.pg_get_replication_slots() slot
+            WHERE slot.active_pid = sender.pid AND slot.slot_type = 'logical'
+          ) AS is_logical
+        FROM pg_catalog.pg_stat_get_wal_senders() sender
+        WHERE sender.state IS NULL OR sender.state IN ('catchup', 'streaming')
+      ) sender
+    ) standby`
+
+/** How many standbys a COMMIT waits for: `FIRST 2 (a, b)`, `2 (a, b)`, `ANY 2 (a, b)`; `a, b`: for one. */
+const numberIn = (names: string) => Number(/^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1)
 
 /**
- * It is `synchronous` only if a standby for which COMMIT waits is streaming now. `remote_write` counts: a
- * commit is lost only if both machines fail at once.
+ * It is `synchronous` only if as many standbys as COMMIT waits for are streaming now. `remote_write` counts:
+ * a commit is lost only if both machines fail at once.
  */
 export function durabilityOf(row: DurabilityRow): Durability {
   const level = row.standbys === 'none' ? 'alone' : 'asynchronous'
@@ -64,6 +72,12 @@ export function durabilityOf(row: DurabilityRow): Durability {
     return { level, reason: `${names}, and the consumer of a logical slot can confirm commits` }
   if (row.standbys !== 'synchronous')
     return { level, reason: `${names}, and no such standby is streaming: commits wait` }
+  const needed = numberIn(row.standby_names)
+  if (row.confirming < needed)
+    return {
+      level,
+      reason: `${names}, and ${row.confirming} of ${needed} such standbys stream: commits wait`,
+    }
   return {
     level: 'synchronous',
     reason: `${names}, such a standby is streaming, and synchronous_commit is ${row.synchronous_commit}`,

@@ -123,7 +123,7 @@ describe('the rows of a lock', () => {
 describe('the rows of the durability', () => {
   const settings = {
     ...{ fsync: 'on', synchronous_commit: 'on', standby_names: '*', role_name: 'wallet' },
-    standbys: 'asynchronous' as const,
+    ...{ standbys: 'asynchronous' as const, confirming: 1 },
   }
   const onPostgres = (changes: Partial<DurabilityRow>) => durabilityOf({ ...settings, ...changes })
   /** A server of MySQL or MariaDB with these variables and status values, and these members of a group. */
@@ -154,6 +154,11 @@ describe('the rows of the durability', () => {
     ['The replicas are gone', 'alone', onPostgres({ standby_names: '', standbys: 'none' })],
     ['The replicas are gone', 'asynchronous', onPostgres({})],
     ['The replicas are gone', 'alone', onPostgres({ standbys: 'none' })],
+    [
+      'The replicas are gone',
+      'asynchronous',
+      onPostgres({ standby_names: 'ANY 2 (a, b)', standbys: 'synchronous' }),
+    ],
     ['Run the `GRANT`', 'asynchronous', onPostgres({ standbys: 'hidden' })],
     ['By its settings', 'asynchronous', onMysql({})],
     ['By its settings', 'asynchronous', onMysql({ rpl_semi_sync_master_enabled: 'OFF' })],

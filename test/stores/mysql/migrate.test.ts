@@ -1,6 +1,7 @@
 /** The migration as function and as text; the cut-over: imports and legacy bets; settlements by PAM code. */
 // cspell:ignore PAIDX
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -54,6 +55,17 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await migrateMysql(admin, { schema })
     const [rows] = await admin.query(`SELECT * FROM ${schema}.wallet_players`)
     expect(rows).toHaveLength(1)
+  })
+
+  test('the statement of the page lists the procedures of the options, and not credit_bet_v1, which all share', async () => {
+    const schema = newSchema()
+    await migrateMysql(admin, { schema })
+    const page = readFileSync(new URL('../../../docs/mysql.md', import.meta.url), 'utf8')
+    const [, statement = ''] = /`(SHOW PROCEDURE STATUS [^`]*)`/.exec(page) ?? []
+    const [rows] = await admin.query<mysql.RowDataPacket[]>(statement.replace('bet_wallet', schema))
+    const [all] = await admin.query<mysql.RowDataPacket[]>(`SHOW PROCEDURE STATUS WHERE Db = '${schema}'`)
+    const namesOf = (found: mysql.RowDataPacket[]) => found.map(({ Name }) => String(Name))
+    expect(namesOf(all).filter(name => !namesOf(rows).includes(name))).toEqual(['credit_bet_v1'])
   })
 
   test('as text, by the command-line client, twice; whatever the sql_mode of the session', async () => {

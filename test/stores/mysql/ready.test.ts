@@ -9,6 +9,7 @@ import {
   type MysqlPlayersTable,
   type MysqlStoreOptions,
   migrateMysql,
+  mysqlMigrationSql,
 } from '../../../src/stores/mysql/index.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { isMysql, noServer, startServer } from '../../mysql/engine.js'
@@ -143,6 +144,77 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       ...tables,
       players: { ...tables.players, minorUnits: { EUR: 2, JPY: 0 } },
     }).ready()
+  })
+
+  describe('two databases on one server', () => {
+    const of = (database: string) => ({
+      schema: 'shared',
+      players: { ...players, table: `${database}.accounts` },
+    })
+    const [dev, testing] = [of('pam_dev'), of('pam_test')]
+    const adviceFor = (table: string, schema: string) =>
+      new RegExp(
+        `^The schema shared belongs to the players of pam_dev.accounts. Those of ${table}, another database on this server, ` +
+          `need a schema of their own: schema: '${schema}'. See`,
+      )
+    const advice = adviceFor('pam_test.accounts', 'shared_pam_test')
+    beforeAll(async () => {
+      for (const database of ['pam_dev', 'pam_test'])
+        await admin.query(`CREATE DATABASE ${database}; CREATE TABLE ${database}.accounts LIKE pam.accounts;
+          INSERT INTO ${database}.accounts (id, currency, balance) VALUES ('anna', 'EUR', 100)`)
+      await migrateMysql(admin, dev)
+    })
+
+    test('the second is advised to use another schema only, and allowOtherOptions is refused', async () => {
+      await fails(testing, 'SCHEMA_OPTIONS', advice)
+      for (const settings of [{}, { allowOtherOptions: true }])
+        await expect(migrateMysql(admin, testing, settings)).rejects.toMatchObject({
+          code: 'SCHEMA_OPTIONS',
+          message: expect.stringMatching(advice),
+        })
+      await createMysqlStore(admin, dev).ready()
+    })
+
+    test("also without a players' table, which the library would create", async () => {
+      await expect(
+        migrateMysql(admin, { schema: 'shared' }, { allowOtherOptions: true }),
+      ).rejects.toMatchObject({
+        code: 'SCHEMA_OPTIONS',
+        message: expect.stringMatching(adviceFor('shared.wallet_players', 'shared_2')),
+      })
+      const [tables] = await admin.query("SHOW TABLES FROM shared LIKE 'wallet_players'")
+      expect(tables).toEqual([])
+    })
+
+    test('also beside other options of the first database', async () => {
+      const others = { ...dev, players: { ...dev.players, decimalsMin: 1 } }
+      await migrateMysql(admin, others, { allowOtherOptions: true })
+      await fails(testing, 'SCHEMA_OPTIONS', advice)
+      await createMysqlStore(admin, others).ready()
+      await createMysqlStore(admin, dev).ready()
+    })
+
+    test('with its own schema it is ready, and no transaction is shared', async () => {
+      const own = { ...testing, schema: 'shared_pam_test' }
+      await migrateMysql(admin, own)
+      const first = createMysqlStore(admin, dev)
+      await first.ready()
+      expect(await first.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
+      const second = createMysqlStore(admin, own)
+      expect(await second.load(keysOf(placeBet(1, 'anna')))).toMatchObject({
+        ...{ player: { balance: '100.00' }, bet: null, transaction: null },
+      })
+    })
+
+    test('the printed SQL does not look; the start of the second does, and the first goes on', async () => {
+      const text = mysqlMigrationSql(testing)
+        .replace(/^DELIMITER .*$/gm, '')
+        .replaceAll(' $$', ';')
+      // The first migration is an earlier one by the clock, whose unit is a second.
+      await admin.query(`SET timestamp = UNIX_TIMESTAMP() + 10; ${text} SET timestamp = DEFAULT`)
+      await fails(testing, 'SCHEMA_OPTIONS', advice)
+      await createMysqlStore(admin, dev).ready()
+    })
   })
 
   test('a procedure that was changed or dropped', async () => {

@@ -92,6 +92,46 @@ describe('stats.durability', () => {
     expect(await store.ping()).toEqual(synchronous)
   })
 
+  const names = async (value: string) => {
+    await onPrimary(`ALTER SYSTEM SET synchronous_standby_names = '${value}'`)
+    await onPrimary('SELECT pg_reload_conf()')
+    const setting = "SELECT current_setting('synchronous_standby_names') AS names"
+    await expect.poll(async () => (await onPrimary(setting))[0]?.names, { interval: 20 }).toBe(value)
+  }
+
+  it.each([
+    ['FIRST 2 (walreceiver, absent)', 'sync', false],
+    ['first 2(absent, walreceiver)', 'sync', false],
+    ['2 (walreceiver, absent)', 'sync', false],
+    ['ANY 2 (absent, walreceiver)', 'quorum', false],
+    ['FIRST 1 (walreceiver, absent)', 'sync', true],
+    ['1 (walreceiver, absent)', 'sync', true],
+    ['ANY 1 (absent, walreceiver)', 'quorum', true],
+    ['absent, walreceiver', 'sync', true],
+    // The name of a standby, and no number of them.
+    ['2, walreceiver', 'sync', true],
+  ])('with one standby and %s it says whether commits wait', async (value, state, isEnough) => {
+    const store = storeAs('postgres')
+    await names(value)
+    await standbyIs(state)
+    expect(await store.ping()).toEqual(
+      isEnough
+        ? { ...synchronous, reason: synchronous.reason.replace('*', value) }
+        : {
+            level: 'asynchronous',
+            reason: `synchronous_standby_names is ${value}, and 1 of 2 such standbys stream: commits wait`,
+          },
+    )
+    // What the server does.
+    const commit = onPrimary("SELECT pg_logical_emit_message(true, 'test', '')")
+    if (!isEnough) {
+      const waiting = "SELECT count(*)::integer FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+      await expect.poll(async () => (await onPrimary(waiting))[0].count, { timeout: 20_000 }).toBe(1)
+      await names('*')
+    }
+    await commit
+  })
+
   it('is asynchronous where COMMIT waits for no standby, and alone without one', async () => {
     const store = storeAs('postgres')
     await cluster.setSynchronous(false)

@@ -389,6 +389,13 @@ describe('at start', () => {
   test.each([
     ['a view that may return a player twice', `${table}; ${view}`, /no unique index on .*id alone/],
     [
+      'a view over partitions that may return a player twice',
+      `${table} PARTITION BY LIST (currency); ${view};
+        CREATE TABLE SCHEMA.base_eur PARTITION OF SCHEMA.base FOR VALUES IN ('EUR');
+        CREATE TABLE SCHEMA.base_usd PARTITION OF SCHEMA.base FOR VALUES IN ('USD')`,
+      /no unique index on id alone in \w+\.base\. /,
+    ],
+    [
       'a view with an INSTEAD OF trigger',
       `${table.replace('(id, currency)', '(id)')}; ${view}; CREATE FUNCTION SCHEMA.f() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN UPDATE SCHEMA.base SET balance = round(NEW.balance) WHERE id = NEW.id; RETURN NEW; END $$;
