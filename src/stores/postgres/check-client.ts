@@ -7,6 +7,7 @@ import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { type DurabilityRow, durabilityColumns, durabilityOf } from './durability.js'
 import { hasCode, storeError } from './errors.js'
+import type { Timelines } from './timeline.js'
 
 /**
  * @param transactions whether `transaction` is needed
@@ -39,14 +40,15 @@ export async function checkClient(connections: Connections, transactions: boolea
 }
 
 /**
- * Asks the database now whether it can be written to.
+ * Asks the database now whether it can be written to, and learns its timeline.
  *
  * @throws {StoreError} `UNAVAILABLE`; the message says why
  */
-export async function ping(connections: Connections): Promise<Durability> {
+export async function ping(connections: Connections, timelines: Timelines): Promise<Durability> {
   try {
     const { readOnly, durability } = await sessionOf(connections)
     if (readOnly) throw storeError('UNAVAILABLE', 'Database transactions are read-only')
+    await timelines.read()
     return durability
   } catch (error) {
     if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error

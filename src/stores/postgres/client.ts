@@ -83,8 +83,13 @@ const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
   statement(text: string, values: unknown[]): Promise<unknown[]>
-  /** The same for a call of a function, prepared where the client can do that. @throws {QueryFailed} */
-  call(call: FunctionCall, values: unknown[]): Promise<unknown[]>
+  /**
+   * The same for a call of a function, prepared where the client can do that.
+   *
+   * @param accept throws if the rows must not be used: then the connection is closed
+   * @throws {QueryFailed}
+   */
+  call(call: FunctionCall, values: unknown[], accept?: (rows: unknown[]) => void): Promise<unknown[]>
   /**
    * Whether a statement in a database transaction that other code left open is noticed. Otherwise what
    * commits must be a procedure.
@@ -139,10 +144,14 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
       }),
     )
   const prepared = createPreparing()
-  const alone = (run: (connection: Connection, send: Send) => Promise<unknown>) =>
+  const alone = (
+    run: (connection: Connection, send: Send) => Promise<unknown>,
+    accept?: (rows: unknown[]) => void,
+  ) =>
     borrow(async (connection, send) => {
       const rows = rowsOf(await run(connection, send))
       mustNotBeInBlock(connection)
+      accept?.(rows)
       return rows
     })
   return {
@@ -150,7 +159,8 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
       return tellsBlocks
     },
     statement: (text, values) => alone((_, send) => send(text, values)),
-    call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
+    call: (call, values, accept) =>
+      alone((connection, send) => prepared(connection, send, { ...call, values }), accept),
     transaction: (work, first = []) =>
       borrow(async (connection, send) => {
         await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
@@ -268,19 +278,20 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 /** Without a pool: the client is one connection, or has a pool inside. */
 function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable: boolean): Connections {
   const reports = reportsOfClient(client)
-  const statement: Connections['statement'] = (text, values) =>
+  const statement = (text: string, values: unknown[], accept?: (rows: unknown[]) => void) =>
     withDeadline(timeoutMs, errors.make, async deadline => {
       mustBeConnected(client)
       if (isInBlock(client)) throw storeError('UNAVAILABLE', 'The connection has an open transaction block')
       deadline.sent = true
       const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
       mustNotBeInBlock(client)
+      accept?.(rows)
       return rows
     })
   return {
     tellsBlocks: client.getTransactionStatus !== undefined,
     statement,
-    call: ({ text }, values) => statement(text, values),
+    call: ({ text }, values, accept) => statement(text, values, accept),
     transaction: (work, first = []) =>
       withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)

@@ -15,6 +15,7 @@ import { check, classify, errors, startError } from './errors.js'
 import { createConfirmedReader, createReader } from './loads.js'
 import { refusalByRule } from './refusals.js'
 import { type PostgresTables, tablesOf } from './tables.js'
+import { Timelines } from './timeline.js'
 
 export interface PostgresStoreOptions extends PostgresTables, DatabaseStoreOptions {}
 
@@ -38,6 +39,7 @@ export function createPostgresStore(
   const transactions = withinTransaction !== undefined
   const durable = !allowNotDurable
   const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
+  const timelines = new Timelines(connections)
   let hasTriggers = false
   let everyRow = false
 
@@ -54,14 +56,14 @@ export function createPostgresStore(
     }
   }
 
-  const loading = { connections, tables, everyRow: () => everyRow }
+  const loading = { connections, tables, timelines, timeoutMs, everyRow: () => everyRow }
   return createDatabaseStore({
     queue,
     lockTimeoutMs,
     errors,
     classify: error => classify(error, tables.schemaName),
     check: checkStart,
-    ping: () => ping(connections),
+    ping: () => ping(connections, timelines),
     requireDurability,
     players: tables.players,
     read: createReader(loading),
@@ -69,13 +71,14 @@ export function createPostgresStore(
     execute: createCommitter({
       connections,
       tables,
+      timelines,
       lockTimeoutMs,
       withinTransaction,
       durable,
       hasTriggers: () => hasTriggers,
     }),
     refusalOf: (changes, cause, columns) =>
-      refusalByRule(changes, cause, { connections, tables, columns, lockTimeoutMs }),
+      refusalByRule(changes, cause, { connections, tables, timelines, columns, lockTimeoutMs }),
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
     outbox: tables.outbox,
