@@ -77,7 +77,7 @@ export async function onOneConnection<T>(
 }
 
 /** A single Client of pg has connect() too, but it lends no connections. */
-const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
+export const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
   typeof client.connect === 'function' && client.totalCount !== undefined
 
 export interface Connections {
@@ -95,6 +95,8 @@ export interface Connections {
    * commits must be a procedure.
    */
   readonly tellsBlocks: boolean
+  /** Whether the client has database transactions. */
+  readonly transacts: boolean
   /**
    * Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK.
    *
@@ -158,6 +160,7 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
     get tellsBlocks() {
       return tellsBlocks
     },
+    transacts: true,
     statement: (text, values) => alone((_, send) => send(text, values)),
     call: (call, values, accept) =>
       alone((connection, send) => prepared(connection, send, { ...call, values }), accept),
@@ -249,7 +252,7 @@ async function replicated<T>(reports: { cancelledWaits: number }, work: () => Pr
 }
 
 /** @throws {StoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
-function rowsOf(result: unknown): unknown[] {
+export function rowsOf(result: unknown): unknown[] {
   const rows = (result as { rows?: unknown } | null | undefined)?.rows
   if (Array.isArray(rows)) return rows
   throw storeError(
@@ -290,6 +293,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
     })
   return {
     tellsBlocks: client.getTransactionStatus !== undefined,
+    transacts: typeof client.transaction === 'function',
     statement,
     call: ({ text }, values, accept) => statement(text, values, accept),
     transaction: (work, first = []) =>

@@ -23,6 +23,7 @@ export interface CommitterSettings {
   connections: Connections
   tables: Tables
   timelines: Timelines
+  timeoutMs: number
   lockTimeoutMs: number
   withinTransaction: WithinTransaction | undefined
   /** Whether the answer to a commit must wait for the disk and the standbys. */
@@ -35,6 +36,7 @@ export function createCommitter({
   connections,
   tables,
   timelines,
+  timeoutMs,
   lockTimeoutMs,
   withinTransaction,
   durable,
@@ -49,6 +51,11 @@ export function createCommitter({
   const commitOne = callsOf('commit_one', 9)
   // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
   const isolation = tables.legacyBets === null ? [] : [readCommitted]
+  // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The COMMIT
+  // itself has no limit.
+  const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
+    .map(name => `set_config('${name}', '${timeoutMs}', true)`)
+    .join(', ')}`
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
@@ -73,11 +80,14 @@ export function createCommitter({
         })
       return rowsOfProcedure(await answered) as CommitRow[]
     }
-    const rows = await connections.transaction(async query => {
-      const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-      await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
-      return rows
-    }, isolation)
+    const rows = await connections.transaction(
+      async query => {
+        const rows = (await query(calls.function.text, values)).rows as CommitRow[]
+        await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
+        return rows
+      },
+      [...isolation, limits],
+    )
     try {
       accept(rows)
     } catch (error) {

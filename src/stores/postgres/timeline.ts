@@ -3,10 +3,9 @@
  * primary has a lower one: it must not answer any more. It is all that is kept between requests.
  */
 import { QueryFailed } from '../database/deadline.js'
-import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { classifyError, storeError } from './errors.js'
-import { timelineStatement } from './sql/timeline.js'
+import { timelineExpression } from './sql/timeline.js'
 
 /** Compared within one database cluster: a restored or upgraded one counts anew. */
 interface Timeline {
@@ -22,13 +21,9 @@ export type TimelineValues = [number, string] | [null, null]
 type Accept = (rows: readonly unknown[]) => void
 
 export class Timelines {
-  readonly #connections: Connections
   #highest: Timeline | null = null
+  /** Whether a warning says that nothing is compared. */
   #isOff = false
-
-  constructor(connections: Connections) {
-    this.#connections = connections
-  }
 
   /** What a statement takes, and what its rows must pass when they have arrived. */
   next(): { values: TimelineValues; accept: Accept } {
@@ -36,38 +31,47 @@ export class Timelines {
     if (sent === null) return { values: [null, null], accept() {} }
     return {
       values: [sent.number, sent.system],
-      accept: ([row]) => this.#learn(sent, (row as { timeline?: string | null } | undefined)?.timeline),
+      accept: ([row]) => this.#compare(sent, (row as { timeline?: string | null } | undefined)?.timeline),
     }
   }
 
   /**
-   * Asks the server. Where it does not tell, nothing is compared, with a warning.
+   * Asks the server. Where it does not tell its timeline, nothing is compared, with a warning.
    *
+   * @param ask is called with the expression of the timeline, or with NULL
    * @throws {StoreError} `UNAVAILABLE`: it is a former primary
-   * @throws {QueryFailed}
+   * @throws what `ask` throws
    */
-  async read(): Promise<void> {
-    try {
-      const [row] = (await this.#connections.statement(timelineStatement, [])) as { timeline: string }[]
-      this.#learn(this.#highest, row?.timeline)
-      this.#isOff = false
-    } catch (error) {
+  async learn<Row extends { timeline: string | null }>(
+    ask: (expression: string) => Promise<Row>,
+  ): Promise<Row> {
+    const sent = this.#highest
+    const refusals: unknown[] = []
+    const row = await ask(timelineExpression).catch((error: unknown) => {
       if (!(error instanceof QueryFailed) || classifyError(error.cause, true) !== 'rejected') throw error
-      this.#highest = null
-      if (!this.#isOff)
-        warn(
-          `This server does not tell its timeline (${describeError(error.cause)}): nothing protects from a ` +
-            'former primary behind the same address',
-        )
-      this.#isOff = true
-    }
+      refusals.push(error.cause)
+      return ask('NULL::text')
+    })
+    const [refusal] = refusals
+    if (refusal === undefined) this.#compare(sent, row.timeline)
+    else this.#switchOff(describeError(refusal))
+    return row
+  }
+
+  #switchOff(why: string): void {
+    this.#highest = null
+    if (this.#isOff) return
+    this.#isOff = true
+    warn(
+      `This server does not tell its timeline (${why}): nothing protects from a former primary behind the same address`,
+    )
   }
 
   /**
    * @param sent the highest timeline when the statement was sent
    * @param text of another one, as the server has answered it
    */
-  #learn(sent: Timeline | null, text: string | null | undefined): void {
+  #compare(sent: Timeline | null, text: string | null | undefined): void {
     const [number, system] = text?.split('/') ?? []
     const answered = system === undefined ? sent : { number: Number(number), system }
     const highest = this.#highest
@@ -86,7 +90,9 @@ export class Timelines {
             'Its timeline is compared from now on',
         )
     }
-    if (answered !== sent) this.#highest = answered
+    if (answered === sent) return
+    this.#highest = answered
+    this.#isOff = false
   }
 }
 
