@@ -31,7 +31,7 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
       [timeoutMs / 2],
     )) as { hangs: boolean }[]
     if (row?.hangs) {
-      const problem = 'A commit waits for a synchronous standby: no further one is sent until it has ended'
+      const problem = 'A commit hangs in SyncRep: no further one is sent until it has ended'
       throw new QueryFailed(storeError('UNAVAILABLE', problem), false)
     }
     ended = before

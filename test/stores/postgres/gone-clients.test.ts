@@ -106,11 +106,11 @@ describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is 
           name: 'WalletError',
           code: expect.stringMatching(/^(UNAVAILABLE|COMMIT_UNKNOWN)$/),
         })
-      expect(String((answers.at(-1) as Error).cause)).toMatch(/waits for a synchronous standby/)
+      expect(String((answers.at(-1) as Error).cause)).toMatch(/A commit hangs in SyncRep/)
       for (const store of stores)
         expect(await endOf(store.ping())).toMatchObject({
           code: 'UNAVAILABLE',
-          message: expect.stringMatching(/waits for a synchronous standby/),
+          message: expect.stringMatching(/A commit hangs in SyncRep/),
         })
       expect(await waiting()).toBe(hanging)
 
