@@ -25,7 +25,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
     outbox/sequence outbox/kills
-    stores/postgres/patroni stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
+    stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,

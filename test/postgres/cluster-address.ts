@@ -13,6 +13,8 @@ export interface MovingAddress {
    * with their server, unless they are cut.
    */
   moveTo(port: number, options: { cut: boolean }): void
+  /** Cuts all connections, and leads each new one to the next of these ports, in turn. */
+  alternate(ports: readonly number[]): void
   /** Forwards nothing from now on: all connections stay open and silent, new ones too. */
   hold(): void
   /** Ends `hold`: what was sent meanwhile is forwarded. */
@@ -24,6 +26,8 @@ export interface MovingAddress {
 
 export async function openMovingAddress(target: number): Promise<MovingAddress> {
   const pairs = new Set<readonly [Socket, Socket]>()
+  let targets: readonly number[] = [target]
+  let accepted = 0
   let held = false
   let refusing = false
 
@@ -34,7 +38,8 @@ export async function openMovingAddress(target: number): Promise<MovingAddress> 
       client.destroy()
       return
     }
-    const upstream = connect(target, '127.0.0.1')
+    const upstream = connect(targets[accepted % targets.length] ?? target, '127.0.0.1')
+    accepted += 1
     upstream.on('error', () => {})
     const pair = [client, upstream] as const
     pairs.add(pair)
@@ -63,9 +68,14 @@ export async function openMovingAddress(target: number): Promise<MovingAddress> 
   return {
     port: (server.address() as AddressInfo).port,
     moveTo(port, options) {
-      target = port
+      targets = [port]
       refusing = false
       if (options.cut) cut()
+    },
+    alternate(ports) {
+      targets = ports
+      accepted = 0
+      cut()
     },
     hold() {
       held = true

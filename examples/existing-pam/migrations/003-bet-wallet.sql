@@ -221,6 +221,31 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   ))
 );
 
+-- Refuses a former primary; otherwise returns the timeline of this server, as timelineExpression does.
+CREATE OR REPLACE FUNCTION "bet_wallet".other_timeline_v1_a4981b82(
+  highest_timeline bigint,
+  of_system bigint
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET array_nulls = on
+AS $function$
+DECLARE
+  own_timeline bigint := ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint;
+  own_system bigint := (pg_control_system()).system_identifier;
+BEGIN
+  IF own_timeline < highest_timeline AND own_system = of_system THEN
+    RAISE EXCEPTION 'bet-wallet: this server is a former primary: its timeline is %, and % has answered',
+      own_timeline, highest_timeline
+      USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  RETURN own_timeline || '/' || own_system;
+END
+$function$;
+
 -- Every function below has the same settings: one generic plan per connection, made of index lookups.
 -- They hold for triggers that the function fires too. No search_path is set, because all names have
 -- their schema.
@@ -230,9 +255,15 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- meanwhile is empty to an older one.
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
   keys text,
-  every_row boolean
+  every_row boolean,
+  lock_timeout_ms integer,
+  highest_timeline bigint,
+  of_system bigint
 )
-RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
+RETURNS TABLE (
+  key_index integer, currency text, balance text, bet json, transaction json,
+  timeline text -- of this server, where it is not the highest one
+)
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
 SET plan_cache_mode = force_generic_plan
@@ -243,10 +274,17 @@ AS $function$
 DECLARE
   row_security_before text := current_setting('row_security');
 BEGIN
+  -- A client that waits no longer may be gone: this session would not notice it while it waits.
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
   -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
   IF pg_is_in_recovery() THEN
     RAISE EXCEPTION 'bet-wallet: this server is a standby'
       USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF highest_timeline IS NOT NULL THEN
+    IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
+      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+    END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
     RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
@@ -257,77 +295,80 @@ BEGIN
     PERFORM set_config('row_security', 'off', true);
   END IF;
   RETURN QUERY
-    SELECT
-      key.key_index,
-      player.currency,
-      CASE
-        WHEN abs(player.balance) < 1e20
-          AND scale(player.balance) <= 20
-          THEN player.balance
-        ELSE trim_scale(player.balance)
-      END::text,
-      CASE WHEN bet.bet_id IS NOT NULL THEN json_build_object(
-        'player_id', bet.player_id::text,
-        'currency', bet.currency::text,
-        'stake', bet.stake::text,
-        'status', bet.status::text,
-        'bet_paid_live', bet.bet_paid_live::text,
-        'bet_paid_reversed', bet.bet_paid_reversed::text,
-        'bet_paid_owed', bet.bet_paid_owed::text,
-        'voided_live', bet.voided_live::text,
-        'voided_reversed', bet.voided_reversed::text,
-        'voided_owed', bet.voided_owed::text,
-        'cashout_live', bet.cashout_live::text,
-        'cashout_reversed', bet.cashout_reversed::text,
-        'cashout_owed', bet.cashout_owed::text,
-        'revision', bet.revision::text
-      ) END,
-      CASE WHEN transaction.transaction_id IS NOT NULL THEN json_build_object(
-        'player_id', transaction.player_id::text,
-        'bet_id', transaction.bet_id::text,
-        'amount', transaction.amount::text,
-        'currency', transaction.currency::text,
-        'type', transaction.type::text,
-        'delta', transaction.delta::text,
-        'error_code', transaction.error_code::text,
-        'description', transaction.description::text,
-        'wallet_transaction_id', transaction.wallet_transaction_id::text,
-        'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
-      ) END
-    FROM json_to_recordset(keys::json) AS key (
-      key_index integer,
-      operation text, transaction_id text, player_id text, bet_id text
-    )
-    LEFT JOIN LATERAL (
-      SELECT coalesce(player."currency"::text, '') AS currency, CASE
-        WHEN pg_typeof(player."balance_cents" - player."balance_cents")
-          = ANY ('{smallint,integer,bigint}'::regtype[])
-          THEN player."balance_cents"::numeric
-        ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
-      END AS balance
-      FROM "pam"."accounts" player
-      WHERE player."account_no" = key.player_id
-      OFFSET 0
-    ) player ON true
-    LEFT JOIN LATERAL (
+    SELECT loaded.*, timeline
+    FROM (
       SELECT
-        bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
-        bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
-        bet.voided_live, bet.voided_reversed, bet.voided_owed,
-        bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
-        bet.revision,
-        true AS is_stored
-      FROM "bet_wallet".bets bet
-      WHERE bet.bet_id = key.bet_id
-      OFFSET 0
-    ) bet ON true
-    LEFT JOIN LATERAL (
-      SELECT stored.*
-      FROM "bet_wallet".transactions stored
-      WHERE stored.operation = key.operation
-        AND stored.transaction_id = key.transaction_id
-      OFFSET 0
-    ) transaction ON true;
+        key.key_index,
+        player.currency,
+        CASE
+          WHEN abs(player.balance) < 1e20
+            AND scale(player.balance) <= 20
+            THEN player.balance
+          ELSE trim_scale(player.balance)
+        END::text,
+        CASE WHEN bet.bet_id IS NOT NULL THEN json_build_object(
+          'player_id', bet.player_id::text,
+          'currency', bet.currency::text,
+          'stake', bet.stake::text,
+          'status', bet.status::text,
+          'bet_paid_live', bet.bet_paid_live::text,
+          'bet_paid_reversed', bet.bet_paid_reversed::text,
+          'bet_paid_owed', bet.bet_paid_owed::text,
+          'voided_live', bet.voided_live::text,
+          'voided_reversed', bet.voided_reversed::text,
+          'voided_owed', bet.voided_owed::text,
+          'cashout_live', bet.cashout_live::text,
+          'cashout_reversed', bet.cashout_reversed::text,
+          'cashout_owed', bet.cashout_owed::text,
+          'revision', bet.revision::text
+        ) END,
+        CASE WHEN transaction.transaction_id IS NOT NULL THEN json_build_object(
+          'player_id', transaction.player_id::text,
+          'bet_id', transaction.bet_id::text,
+          'amount', transaction.amount::text,
+          'currency', transaction.currency::text,
+          'type', transaction.type::text,
+          'delta', transaction.delta::text,
+          'error_code', transaction.error_code::text,
+          'description', transaction.description::text,
+          'wallet_transaction_id', transaction.wallet_transaction_id::text,
+          'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
+        ) END
+      FROM json_to_recordset(keys::json) AS key (
+        key_index integer,
+        operation text, transaction_id text, player_id text, bet_id text
+      )
+      LEFT JOIN LATERAL (
+        SELECT coalesce(player."currency"::text, '') AS currency, CASE
+          WHEN pg_typeof(player."balance_cents" - player."balance_cents")
+            = ANY ('{smallint,integer,bigint}'::regtype[])
+            THEN player."balance_cents"::numeric
+          ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+        END AS balance
+        FROM "pam"."accounts" player
+        WHERE player."account_no" = key.player_id
+        OFFSET 0
+      ) player ON true
+      LEFT JOIN LATERAL (
+        SELECT
+          bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
+          bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
+          bet.voided_live, bet.voided_reversed, bet.voided_owed,
+          bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
+          bet.revision,
+          true AS is_stored
+        FROM "bet_wallet".bets bet
+        WHERE bet.bet_id = key.bet_id
+        OFFSET 0
+      ) bet ON true
+      LEFT JOIN LATERAL (
+        SELECT stored.*
+        FROM "bet_wallet".transactions stored
+        WHERE stored.operation = key.operation
+          AND stored.transaction_id = key.transaction_id
+        OFFSET 0
+      ) transaction ON true
+    ) loaded;
   IF every_row THEN
     PERFORM set_config('row_security', row_security_before, true);
   END IF;
@@ -339,7 +380,10 @@ $function$;
 CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_a4981b82(
   keys text,
   every_row boolean,
+  lock_timeout_ms integer,
   durable boolean,
+  highest_timeline bigint,
+  of_system bigint,
   OUT result text
 )
 LANGUAGE plpgsql
@@ -348,7 +392,9 @@ BEGIN
   COMMIT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   SELECT json_agg(loaded) INTO result
-  FROM "bet_wallet".load_v1_a4981b82(keys, every_row) loaded;
+  FROM "bet_wallet".load_v1_a4981b82(
+    keys, every_row, lock_timeout_ms, highest_timeline, of_system
+  ) loaded;
   IF result IS NOT NULL THEN
     PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
@@ -376,9 +422,14 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_a4981b82(
   lock_timeout_ms integer,
   has_triggers boolean,
   commit_follows boolean,
-  durable boolean
+  durable boolean,
+  highest_timeline bigint,
+  of_system bigint
 )
-RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
+RETURNS TABLE (
+  item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
+  timeline text
+)
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
 SET plan_cache_mode = force_generic_plan
@@ -397,6 +448,11 @@ BEGIN
   IF current_setting('transaction_read_only')::boolean THEN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF highest_timeline IS NOT NULL THEN
+    IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
+      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+    END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
     RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
@@ -700,9 +756,14 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_a4981b82(
   lock_timeout_ms integer,
   has_triggers boolean,
   commit_follows boolean,
-  durable boolean
+  durable boolean,
+  highest_timeline bigint,
+  of_system bigint
 )
-RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
+RETURNS TABLE (
+  item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
+  timeline text
+)
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
 SET plan_cache_mode = force_generic_plan
@@ -723,6 +784,11 @@ BEGIN
   IF current_setting('transaction_read_only')::boolean THEN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF highest_timeline IS NOT NULL THEN
+    IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
+      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+    END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
     RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
@@ -946,6 +1012,8 @@ CREATE OR REPLACE PROCEDURE "bet_wallet".commit_alone_v1_a4981b82(
   has_triggers boolean,
   commit_follows boolean,
   durable boolean,
+  highest_timeline bigint,
+  of_system bigint,
   OUT result text
 )
 LANGUAGE plpgsql
@@ -954,7 +1022,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "bet_wallet".commit_v1_a4981b82(
-    items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable
+    items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable,
+    highest_timeline, of_system
   ) committed;
   COMMIT;
 END
@@ -969,6 +1038,8 @@ CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_alone_v1_a4981b82(
   has_triggers boolean,
   commit_follows boolean,
   durable boolean,
+  highest_timeline bigint,
+  of_system bigint,
   OUT result text
 )
 LANGUAGE plpgsql
@@ -977,7 +1048,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "bet_wallet".commit_one_v1_a4981b82(
-    items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable
+    items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable,
+    highest_timeline, of_system
   ) committed;
   COMMIT;
 END
@@ -1006,7 +1078,9 @@ $function$;
 CREATE OR REPLACE FUNCTION "bet_wallet".is_balance_rule_v1_a4981b82(
   debited_player text,
   debit numeric,
-  lock_timeout_ms integer
+  lock_timeout_ms integer,
+  highest_timeline bigint,
+  of_system bigint
 )
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE
@@ -1027,6 +1101,15 @@ DECLARE
   answer boolean := false;
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  IF current_setting('transaction_read_only')::boolean THEN
+    RAISE EXCEPTION 'bet-wallet: this server is read-only'
+      USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF highest_timeline IS NOT NULL THEN
+    IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
+      PERFORM "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+    END IF;
+  END IF;
   SELECT player."balance_cents"::numeric INTO balance_before FROM "pam"."accounts" player
   WHERE player."account_no" = debited_player
   FOR NO KEY UPDATE;

@@ -27,7 +27,8 @@ import type { CommitResult } from '../../store.js'
  * Of single requests:
  * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
  * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
- * - `COMMIT_UNKNOWN`: the answer to a commit was lost, or the wait for its synchronous standby was cancelled.
+ * - `COMMIT_UNKNOWN`: the answer to a commit was lost, came from a former primary, or the wait for its
+ *   synchronous standby was cancelled.
  *
  * Of the cut-over:
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.

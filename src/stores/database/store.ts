@@ -23,8 +23,8 @@ export interface DatabaseStore extends WalletStore {
    * For health checks: asks the database now whether it can be reached and written to, within `timeoutMs`,
    * and reads the durability. It does not check what `ready` checks.
    *
-   * @throws `UNAVAILABLE`: not reachable, a standby, read-only, or less durable than `requireDurability`; the
-   *   message says why
+   * @throws `UNAVAILABLE`: not reachable, a standby, a former primary, read-only, or less durable than
+   *   `requireDurability`, or a commit hangs; the message says why
    */
   ping(): Promise<Durability>
   /**

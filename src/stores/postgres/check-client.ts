@@ -7,6 +7,8 @@ import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { type DurabilityRow, durabilityColumns, durabilityOf } from './durability.js'
 import { hasCode, storeError } from './errors.js'
+import type { CommitConnections } from './hanging-commits.js'
+import type { Timelines } from './timeline.js'
 
 /**
  * @param transactions whether `transaction` is needed
@@ -39,14 +41,19 @@ export async function checkClient(connections: Connections, transactions: boolea
 }
 
 /**
- * Asks the database now whether it can be written to.
+ * Asks the database now whether it can be written to, and learns its timeline.
  *
  * @throws {StoreError} `UNAVAILABLE`; the message says why
  */
-export async function ping(connections: Connections): Promise<Durability> {
+export async function ping(
+  connections: Connections,
+  committing: Pick<CommitConnections, 'mustNotHang'>,
+  timelines: Timelines,
+): Promise<Durability> {
   try {
-    const { readOnly, durability } = await sessionOf(connections)
+    const { readOnly, durability } = await timelines.learn(timeline => sessionOf(connections, timeline))
     if (readOnly) throw storeError('UNAVAILABLE', 'Database transactions are read-only')
+    await committing.mustNotHang()
     return durability
   } catch (error) {
     if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error
@@ -62,10 +69,14 @@ interface Session {
   clientMinMessages: string
   clientEncoding: unknown
   durability: Durability
+  timeline: string | null
 }
 
-/** @throws {StoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
-async function sessionOf(connections: Connections): Promise<Session> {
+/**
+ * @param timeline its expression
+ * @throws {StoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT`
+ */
+async function sessionOf(connections: Connections, timeline = 'NULL::text'): Promise<Session> {
   const [row] = (await connections.statement(
     `SELECT
       pg_is_in_recovery() AS in_recovery,
@@ -76,6 +87,7 @@ async function sessionOf(connections: Connections): Promise<Session> {
       '1.50'::text AS an_amount,
       NULL::text AS a_null,
       1 AS an_index,
+      ${timeline} AS timeline,
       ${durabilityColumns}`,
     [],
   )) as (Partial<DurabilityRow> & {
@@ -87,6 +99,7 @@ async function sessionOf(connections: Connections): Promise<Session> {
     an_amount?: unknown
     a_null?: unknown
     an_index?: unknown
+    timeline?: string | null
   })[]
   const isUnchanged =
     row?.a_text === ' A' &&
@@ -107,6 +120,7 @@ async function sessionOf(connections: Connections): Promise<Session> {
     clientMinMessages: row.client_min_messages,
     clientEncoding: row.client_encoding,
     durability: durabilityOf(row as DurabilityRow),
+    timeline: row.timeline ?? null,
   }
 }
 

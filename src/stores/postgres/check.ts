@@ -260,8 +260,8 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   const procedure = (name: string, args: string) =>
     `CALL ${schema}.${functionName(tables, name)}(${args}, NULL)`
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
-  await ask(call('load', '$1, false'), [`[${key}]`])
-  const everyRow = await ask(call('load', '$1, true'), [`[${key}]`]).then(
+  await ask(call('load', '$1, false, 1000, NULL, NULL'), [`[${key}]`])
+  const everyRow = await ask(call('load', '$1, true, 1000, NULL, NULL'), [`[${key}]`]).then(
     () => true,
     error => {
       if (hasCode(error.cause, '42501')) return false
@@ -269,11 +269,11 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
     },
   )
   // Of no keys: it must not wait for a standby.
-  await ask(procedure('load_confirmed', '$1, false, false'), ['[]'])
+  await ask(procedure('load_confirmed', '$1, false, 1000, false, NULL, NULL'), ['[]'])
   // Each calls the function of its name.
-  await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false'), ['{}'])
-  await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false'), ['{}'])
-  await ask(call('is_balance_rule', 'NULL, NULL, 1000'), [])
+  await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
+  await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
+  await ask(call('is_balance_rule', 'NULL, NULL, 1000, NULL, NULL'), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -79,19 +79,26 @@ export async function onOneConnection<T>(
 }
 
 /** A single Client of pg has connect() too, but it lends no connections. */
-const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
+export const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
   typeof client.connect === 'function' && client.totalCount !== undefined
 
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
   statement(text: string, values: unknown[]): Promise<unknown[]>
-  /** The same for a call of a function, prepared where the client can do that. @throws {QueryFailed} */
-  call(call: FunctionCall, values: unknown[]): Promise<unknown[]>
+  /**
+   * The same for a call of a function, prepared where the client can do that.
+   *
+   * @param accept throws if the rows must not be used: then the connection is closed
+   * @throws {QueryFailed}
+   */
+  call(call: FunctionCall, values: unknown[], accept?: (rows: unknown[]) => void): Promise<unknown[]>
   /**
    * Whether a statement in a database transaction that other code left open is noticed. Otherwise what
    * commits must be a procedure.
    */
   readonly tellsBlocks: boolean
+  /** Whether the client has database transactions. */
+  readonly transacts: boolean
   /**
    * Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK.
    *
@@ -141,18 +148,24 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
       }),
     )
   const prepared = createPreparing()
-  const alone = (run: (connection: Connection, send: Send) => Promise<unknown>) =>
+  const alone = (
+    run: (connection: Connection, send: Send) => Promise<unknown>,
+    accept?: (rows: unknown[]) => void,
+  ) =>
     borrow(async (connection, send) => {
       const rows = rowsOf(await run(connection, send))
       mustNotBeInBlock(connection)
+      accept?.(rows)
       return rows
     })
   return {
     get tellsBlocks() {
       return tellsBlocks
     },
+    transacts: true,
     statement: (text, values) => alone((_, send) => send(text, values)),
-    call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
+    call: (call, values, accept) =>
+      alone((connection, send) => prepared(connection, send, { ...call, values }), accept),
     transaction: (work, first = []) =>
       borrow((connection, send) =>
         withSavepoint(async savepoint => {
@@ -249,7 +262,7 @@ async function replicated<T>(reports: { cancelledWaits: number }, work: () => Pr
 }
 
 /** @throws {StoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
-function rowsOf(result: unknown): unknown[] {
+export function rowsOf(result: unknown): unknown[] {
   const rows = (result as { rows?: unknown } | null | undefined)?.rows
   if (Array.isArray(rows)) return rows
   throw storeError(
@@ -278,19 +291,21 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 /** Without a pool: the client is one connection, or has a pool inside. */
 function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable: boolean): Connections {
   const reports = reportsOfClient(client)
-  const statement: Connections['statement'] = (text, values) =>
+  const statement = (text: string, values: unknown[], accept?: (rows: unknown[]) => void) =>
     withDeadline(timeoutMs, errors.make, async deadline => {
       mustBeConnected(client)
       if (isInBlock(client)) throw storeError('UNAVAILABLE', 'The connection has an open transaction block')
       deadline.sent = true
       const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
       mustNotBeInBlock(client)
+      accept?.(rows)
       return rows
     })
   return {
     tellsBlocks: client.getTransactionStatus !== undefined,
+    transacts: typeof client.transaction === 'function',
     statement,
-    call: ({ text }, values) => statement(text, values),
+    call: ({ text }, values, accept) => statement(text, values, accept),
     transaction: (work, first = []) =>
       withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)

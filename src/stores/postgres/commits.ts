@@ -3,7 +3,7 @@
  * `withinTransaction`.
  */
 
-import type { QueryFailed } from '../database/deadline.js'
+import { QueryFailed } from '../database/deadline.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Found } from '../database/store.js'
 import {
@@ -17,10 +17,13 @@ import { functionCall, procedureCall, rowsOfProcedure } from './prepared-stateme
 import { itemOf, itemsOf } from './rows.js'
 import { readCommitted } from './sql/fragments.js'
 import type { Tables } from './tables.js'
+import type { Timelines } from './timeline.js'
 
 export interface CommitterSettings {
   connections: Connections
   tables: Tables
+  timelines: Timelines
+  timeoutMs: number
   lockTimeoutMs: number
   withinTransaction: WithinTransaction | undefined
   /** Whether the answer to a commit must wait for the disk and the standbys. */
@@ -32,27 +35,35 @@ export interface CommitterSettings {
 export function createCommitter({
   connections,
   tables,
+  timelines,
+  timeoutMs,
   lockTimeoutMs,
   withinTransaction,
   durable,
   hasTriggers,
 }: CommitterSettings) {
-  const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
+  const columns = 'item_index, verdict, currency, balance, wallet_transaction_id, timeline'
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, { name, columns, values }),
     procedure: procedureCall(tables, `${name}_alone`, values),
   })
-  const commitMany = callsOf('commit', 6)
-  const commitOne = callsOf('commit_one', 7)
+  const commitMany = callsOf('commit', 8)
+  const commitOne = callsOf('commit_one', 9)
   // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
   const isolation = tables.legacyBets === null ? [] : [readCommitted]
+  // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The COMMIT
+  // itself has no limit.
+  const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
+    .map(name => `set_config('${name}', '${timeoutMs}', true)`)
+    .join(', ')}`
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
     const { max, length } = found.column
     const commitFollows = withinTransaction === undefined
-    const settings = [lockTimeoutMs, hasTriggers(), commitFollows, durable && commitFollows]
+    const { values: timeline, accept } = timelines.next()
+    const settings = [lockTimeoutMs, hasTriggers(), commitFollows, durable && commitFollows, ...timeline]
     const [first] = items
     const [calls, values] =
       first !== undefined && items.length === 1
@@ -60,17 +71,28 @@ export function createCommitter({
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
     if (withinTransaction === undefined) {
       if (connections.tellsBlocks && tables.legacyBets === null)
-        return (await connections.call(calls.function, values)) as CommitRow[]
-      const answered = connections.call(calls.procedure, values).catch((error: QueryFailed) => {
-        mayComeAfterCommit(error.cause)
-        throw error
-      })
+        return (await connections.call(calls.function, values, accept)) as CommitRow[]
+      const answered = connections
+        .call(calls.procedure, values, rows => accept(rowsOfProcedure(rows)))
+        .catch((error: QueryFailed) => {
+          mayComeAfterCommit(error.cause)
+          throw error
+        })
       return rowsOfProcedure(await answered) as CommitRow[]
     }
-    return await connections.transaction(async query => {
-      const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-      await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
-      return rows
-    }, isolation)
+    const rows = await connections.transaction(
+      async query => {
+        const rows = (await query(calls.function.text, values)).rows as CommitRow[]
+        await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
+        return rows
+      },
+      [...isolation, limits],
+    )
+    try {
+      accept(rows)
+    } catch (error) {
+      throw new QueryFailed(error, true)
+    }
+    return rows
   }
 }

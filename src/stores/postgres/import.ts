@@ -3,7 +3,8 @@ import type { Bet, Transaction } from '../../store.js'
 import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
 import { creditColumns, transactionContent, transactionKey } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
-import { confirmCommits, type PostgresClient } from './client.js'
+import type { Query } from '../database/within-transaction.js'
+import { confirmCommits, isPool, onOneConnection, type PostgresClient } from './client.js'
 import { errors } from './errors.js'
 import { nextWalletTransactionId } from './sql/fragments.js'
 import { literal } from './sql/quoting.js'
@@ -127,10 +128,37 @@ async function importRows<Item>(
     describe,
     makeError: errors.make,
     async insert(chunk) {
-      const { rows } = await client.query(statement, [JSON.stringify(chunk.map(rowOf))])
+      const { rows } = await insertInto(client, statement, [JSON.stringify(chunk.map(rowOf))])
       return (rows as { imported: number }[])[0]?.imported ?? 0
     },
   })
   await confirmCommits(client)
   return report
+}
+
+/** In milliseconds: the session of a process that has gone would wait for ever. */
+const lockTimeoutMs = 120_000
+
+/** Without a limit for locks where the client has no database transactions. */
+async function insertInto(client: PostgresClient, text: string, values: unknown[]): ReturnType<Query> {
+  const insert = async (query: Query) => {
+    await query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+    return await query(text, values)
+  }
+  if (client.transaction !== undefined)
+    return (await client.transaction(connection =>
+      insert((statement, some) => connection.query(statement, some)),
+    )) as Awaited<ReturnType<Query>>
+  if (!isPool(client)) return await client.query(text, values)
+  return await onOneConnection(client, async connection => {
+    await connection.query('BEGIN')
+    try {
+      const inserted = await insert((statement, some) => connection.query(statement, some))
+      await connection.query('COMMIT')
+      return inserted
+    } catch (error) {
+      await connection.query('ROLLBACK')
+      throw error
+    }
+  })
 }

@@ -5,6 +5,7 @@ import type { LoadRow } from '../database/rows.js'
 import type { Connections } from './client.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import type { Tables } from './tables.js'
+import type { Timelines } from './timeline.js'
 
 type Reader = (keys: readonly WalletKeys[], columns: Columns) => Promise<LoadRow[]>
 
@@ -14,19 +15,27 @@ type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & { bet: string | null; trans
 interface ReaderSettings {
   connections: Connections
   tables: Tables
+  timelines: Timelines
+  timeoutMs: number
   /** Whether no policy hid rows from this role at start: if one does later, a load fails. */
   everyRow(): boolean
 }
 
 /** For decisions whose commit is proven by its guards: it may read what was never committed, or is old. */
-export function createReader({ connections, tables, everyRow }: ReaderSettings): Reader {
+export function createReader(settings: ReaderSettings): Reader {
+  const { connections, tables, timelines, timeoutMs, everyRow } = settings
   const call = functionCall(tables, {
     name: 'load',
-    columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction',
-    values: 2,
+    columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, timeline',
+    values: 5,
   })
   return async (keys, columns) => {
-    const rows = (await connections.call(call, [jsonOf(keys, columns), everyRow()])) as Loaded[]
+    const { values, accept } = timelines.next()
+    const rows = (await connections.call(
+      call,
+      [jsonOf(keys, columns), everyRow(), timeoutMs, ...values],
+      accept,
+    )) as Loaded[]
     return rows.map(row => ({
       ...row,
       bet: row.bet === null ? null : JSON.parse(row.bet),
@@ -41,12 +50,19 @@ export function createReader({ connections, tables, everyRow }: ReaderSettings):
  * @param durable whether the proof must wait for the disk and the standbys
  */
 export function createConfirmedReader(
-  { connections, tables, everyRow }: ReaderSettings,
+  { connections, tables, timelines, timeoutMs, everyRow }: ReaderSettings,
   durable: boolean,
 ): Reader {
-  const call = procedureCall(tables, 'load_confirmed', 3)
-  return async (keys, columns) =>
-    rowsOfProcedure(await connections.call(call, [jsonOf(keys, columns), everyRow(), durable])) as LoadRow[]
+  const call = procedureCall(tables, 'load_confirmed', 6)
+  return async (keys, columns) => {
+    const { values, accept } = timelines.next()
+    const rows = await connections.call(
+      call,
+      [jsonOf(keys, columns), everyRow(), timeoutMs, durable, ...values],
+      answer => accept(rowsOfProcedure(answer)),
+    )
+    return rowsOfProcedure(rows) as LoadRow[]
+  }
 }
 
 const jsonOf = (keys: readonly WalletKeys[], columns: Columns) =>

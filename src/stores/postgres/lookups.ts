@@ -12,6 +12,7 @@ import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
 import { check, errors, startError, storeError } from './errors.js'
+import { withLockTimeout } from './lock-timeout.js'
 import { migratedWith } from './migrated-with.js'
 import {
   betStatement,
@@ -45,10 +46,11 @@ export function createPostgresLookups(
   options: PostgresLookupOptions = {},
 ): WalletLookups {
   const tables = tablesOf(options, lookupOptionNames)
-  const connections = connectionsFrom(client, { timeoutMs: statementMs, transactions: false, durable: true })
+  const connections = connectionsFrom(client, { timeoutMs: statementMs, transactions: false, durable: false })
+  const statement = withLockTimeout(connections, statementMs)
   const ask: Connections['statement'] = async (text, values) => {
     try {
-      return await connections.statement(text, values)
+      return await statement(text, values)
     } catch (error) {
       throw lookupError(error, tables)
     }

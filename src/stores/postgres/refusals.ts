@@ -5,8 +5,10 @@ import { unavailableFor } from '../database/errors.js'
 import { belowMinimum } from '../database/refusals.js'
 import type { Connections } from './client.js'
 import { classify, hasCode } from './errors.js'
+import { functionCall } from './prepared-statements.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
+import type { Timelines } from './timeline.js'
 
 /**
  * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM.
@@ -16,14 +18,18 @@ import type { Tables } from './tables.js'
 export async function refusalByRule(
   { transaction, balance }: WalletChanges,
   cause: unknown,
-  { connections, tables, columns, lockTimeoutMs }: BalanceRules,
+  { connections, tables, timelines, columns, lockTimeoutMs }: BalanceRules,
 ): Promise<CommitResult | null> {
   const debit = balance && columns.toColumn(balance.delta, balance.currency)
   if (!debit?.startsWith('-') || !hasCode(cause, '23514')) return null
   try {
-    const [row] = (await connections.statement(
-      `SELECT ${tables.schema}.${functionName(tables, 'is_balance_rule')}($1, $2, $3) AS answer`,
-      [transaction.playerId, debit, lockTimeoutMs],
+    const answer = `${functionName(tables, 'is_balance_rule')} AS answer`
+    const call = functionCall(tables, { name: 'is_balance_rule', columns: answer, values: 5 })
+    const { values, accept } = timelines.next()
+    const [row] = (await connections.call(
+      call,
+      [transaction.playerId, debit, lockTimeoutMs, ...values],
+      accept,
     )) as { answer: boolean }[]
     return row?.answer ? belowMinimum : null
   } catch (error) {
@@ -35,6 +41,7 @@ export async function refusalByRule(
 interface BalanceRules {
   connections: Connections
   tables: Tables
+  timelines: Timelines
   columns: Columns
   lockTimeoutMs: number
 }

@@ -17,6 +17,8 @@ import type { Row } from '../database/rows.js'
 import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
 import { check, hasCode, startError, storeError } from './errors.js'
+import { withoutHangingCommits } from './hanging-commits.js'
+import { withLockTimeout } from './lock-timeout.js'
 import {
   claimStatement,
   contentStatement,
@@ -48,13 +50,14 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
     transactions: false,
     durable: true,
   })
+  const statement = withLockTimeout(withoutHangingCommits(connections, relayStatementMs), relayStatementMs)
   const errors: OutboxErrors = {
     schemaName: tables.schemaName,
     ...{ makeError: storeError, startError },
     lacksPrivilege: cause => hasCode(cause, '42501'),
     hasNoOutbox: cause => hasCode(cause, '42P01', '42883', '3F000'),
   }
-  const ask = (text: string, values: unknown[] = []) => asked(connections.statement(text, values), errors)
+  const ask = (text: string, values: unknown[] = []) => asked(statement(text, values), errors)
   return {
     async claim(limit, leaseMs) {
       const due = (await ask(claimStatement(tables), [limit, leaseMs])) as DueRow[]

@@ -12,9 +12,11 @@ import { checkClient, ping } from './check-client.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
 import { check, classify, errors, startError } from './errors.js'
+import { withoutHangingCommits } from './hanging-commits.js'
 import { createConfirmedReader, createReader } from './loads.js'
 import { refusalByRule } from './refusals.js'
 import { type PostgresTables, tablesOf } from './tables.js'
+import { Timelines } from './timeline.js'
 
 export interface PostgresStoreOptions extends PostgresTables, DatabaseStoreOptions {}
 
@@ -38,6 +40,8 @@ export function createPostgresStore(
   const transactions = withinTransaction !== undefined
   const durable = !allowNotDurable
   const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
+  const committing = withoutHangingCommits(connections, timeoutMs)
+  const timelines = new Timelines()
   let hasTriggers = false
   let everyRow = false
 
@@ -54,28 +58,30 @@ export function createPostgresStore(
     }
   }
 
-  const loading = { connections, tables, everyRow: () => everyRow }
+  const loading = { connections, tables, timelines, timeoutMs, everyRow: () => everyRow }
   return createDatabaseStore({
     queue,
     lockTimeoutMs,
     errors,
     classify: error => classify(error, tables.schemaName),
     check: checkStart,
-    ping: () => ping(connections),
+    ping: () => ping(connections, committing, timelines),
     requireDurability,
     players: tables.players,
     read: createReader(loading),
-    readConfirmed: createConfirmedReader(loading, durable),
+    readConfirmed: createConfirmedReader({ ...loading, connections: committing }, durable),
     execute: createCommitter({
-      connections,
+      connections: committing,
       tables,
+      timelines,
+      timeoutMs,
       lockTimeoutMs,
       withinTransaction,
       durable,
       hasTriggers: () => hasTriggers,
     }),
     refusalOf: (changes, cause, columns) =>
-      refusalByRule(changes, cause, { connections, tables, columns, lockTimeoutMs }),
+      refusalByRule(changes, cause, { connections: committing, tables, timelines, columns, lockTimeoutMs }),
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
     outbox: tables.outbox,

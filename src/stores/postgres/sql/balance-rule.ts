@@ -2,7 +2,16 @@
 
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { asPlayerId, balancePlus, type DatabaseFunction, defineFunction, functionName } from './fragments.js'
+import {
+  asPlayerId,
+  balancePlus,
+  type DatabaseFunction,
+  defineFunction,
+  functionName,
+  refuseFormerPrimary,
+  refuseReadOnly,
+  timelineParameters,
+} from './fragments.js'
 import { literal } from './quoting.js'
 
 /**
@@ -54,7 +63,8 @@ export function balanceRuleFunction(tables: Tables): DatabaseFunction {
     parameters: sql`
       debited_player text,
       debit numeric,
-      lock_timeout_ms integer`,
+      lock_timeout_ms integer,
+      ${timelineParameters}`,
     returns: sql`
       boolean`,
     body: sql`
@@ -70,6 +80,8 @@ export function balanceRuleFunction(tables: Tables): DatabaseFunction {
         answer boolean := false;
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+        ${refuseReadOnly}
+        ${refuseFormerPrimary(tables, 'PERFORM')}
         SELECT player.${columns.balance}::numeric INTO balance_before FROM ${table} player
         WHERE ${ofPlayer}
         FOR NO KEY UPDATE;

@@ -23,9 +23,11 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   refuseEncoding,
+  refuseFormerPrimary,
   refuseReadOnly,
   revisionMatches,
   textOf,
+  timelineParameters,
   transactionColumns,
   transactionValues,
 } from './fragments.js'
@@ -46,9 +48,13 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       lock_timeout_ms integer,
       has_triggers boolean,
       commit_follows boolean,
-      durable boolean`,
+      durable boolean,
+      ${timelineParameters}`,
     returns: sql`
-      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)`,
+      TABLE (
+        item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
+        timeline text
+      )`,
     rows: 1,
     body: sql`
       #variable_conflict use_column
@@ -63,6 +69,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
+        ${refuseFormerPrimary(tables)}
         ${refuseEncoding}
         SELECT
           ${itemColumns((index, type) => `fields[${index}]${type === 'text' ? '' : `::${type}`}`)}

@@ -28,9 +28,11 @@ import {
   raiseBetChanged,
   raiseSeveralRows,
   refuseEncoding,
+  refuseFormerPrimary,
   refuseReadOnly,
   revisionMatches,
   textOf,
+  timelineParameters,
   transactionColumns,
   transactionValues,
 } from './fragments.js'
@@ -56,9 +58,13 @@ export function commitFunction(tables: Tables): DatabaseFunction {
       lock_timeout_ms integer,
       has_triggers boolean,
       commit_follows boolean,
-      durable boolean`,
+      durable boolean,
+      ${timelineParameters}`,
     returns: sql`
-      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)`,
+      TABLE (
+        item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
+        timeline text
+      )`,
     rows: 100,
     body: sql`
       #variable_conflict use_column
@@ -71,6 +77,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
+        ${refuseFormerPrimary(tables)}
         ${refuseEncoding}
 
         FOR result IN

@@ -463,3 +463,33 @@ export const refuseReadOnly = sql`
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
   END IF;`
+
+/**
+ * The timeline of a primary. A promotion raises it. It needs no privilege, unlike the control file it is
+ * right from the first write after a promotion, and it is an error on a standby.
+ */
+export const timelineOfServer =
+  "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint"
+
+export const systemIdentifier = '(pg_control_system()).system_identifier'
+
+/** The name of the function that refuses a former primary. */
+export const otherTimeline = 'other_timeline'
+
+/** Of each function that a former primary must not execute. */
+export const timelineParameters = sql`
+  highest_timeline bigint,
+  of_system bigint`
+
+/**
+ * Before anything is read or written: refuses where this server's timeline is lower than the highest one that
+ * has answered the store. Nothing is compared where that is NULL: the server cannot tell its timeline.
+ *
+ * @param use of the text of another timeline: it is assigned to the column `timeline`
+ */
+export const refuseFormerPrimary = (tables: Tables, use: 'timeline :=' | 'PERFORM' = 'timeline :=') => sql`
+  IF highest_timeline IS NOT NULL THEN
+    IF ${timelineOfServer} <> highest_timeline THEN
+      ${use} ${tables.schema}.${functionName(tables, otherTimeline)}(highest_timeline, of_system);
+    END IF;
+  END IF;`

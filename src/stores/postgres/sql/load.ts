@@ -17,7 +17,9 @@ import {
   readCommitted,
   refuseBalanceType,
   refuseEncoding,
+  refuseFormerPrimary,
   textOf,
+  timelineParameters,
   waitForDisk,
 } from './fragments.js'
 import { literal } from './quoting.js'
@@ -36,27 +38,38 @@ export function loadFunction(tables: Tables): DatabaseFunction {
       -- meanwhile is empty to an older one.`,
     parameters: sql`
       keys text,
-      every_row boolean`,
+      every_row boolean,
+      lock_timeout_ms integer,
+      ${timelineParameters}`,
     returns: sql`
-      TABLE (key_index integer, currency text, balance text, bet json, transaction json)`,
+      TABLE (
+        key_index integer, currency text, balance text, bet json, transaction json,
+        timeline text -- of this server, where it is not the highest one
+      )`,
     rows: 100,
     body: sql`
       #variable_conflict use_column
       DECLARE
         row_security_before text := current_setting('row_security');
       BEGIN
+        -- A client that waits no longer may be gone: this session would not notice it while it waits.
+        PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
         IF pg_is_in_recovery() THEN
           RAISE EXCEPTION 'bet-wallet: this server is a standby'
             USING ERRCODE = 'read_only_sql_transaction';
         END IF;
+        ${refuseFormerPrimary(tables)}
         ${refuseEncoding}
         IF every_row THEN
           -- A policy that hid no rows at start must not hide them now: it is an error.
           PERFORM set_config('row_security', 'off', true);
         END IF;
         RETURN QUERY
-          ${loadQuery(tables, 'keys::json')};
+          SELECT loaded.*, timeline
+          FROM (
+            ${loadQuery(tables, 'keys::json')}
+          ) loaded;
         IF every_row THEN
           PERFORM set_config('row_security', row_security_before, true);
         END IF;
@@ -78,11 +91,15 @@ export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
     parameters: sql`
       keys text,
       every_row boolean,
-      durable boolean`,
+      lock_timeout_ms integer,
+      durable boolean,
+      ${timelineParameters}`,
     body: sql`
       ${readCommitted};
       SELECT json_agg(loaded) INTO result
-      FROM ${tables.schema}.${functionName(tables, 'load')}(keys, every_row) loaded;
+      FROM ${tables.schema}.${functionName(tables, 'load')}(
+        keys, every_row, lock_timeout_ms, highest_timeline, of_system
+      ) loaded;
       IF result IS NOT NULL THEN
         PERFORM ${emptyCommit};
       END IF;

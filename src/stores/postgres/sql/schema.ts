@@ -14,6 +14,7 @@ import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
 import { claimFunction, outboxStatements } from './outbox.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { betCheck, ruleFunctions, transactionCheck } from './rules.js'
+import { otherTimelineFunction } from './timeline.js'
 import { schemaVersion } from './version.js'
 
 /**
@@ -22,6 +23,7 @@ import { schemaVersion } from './version.js'
  */
 export function functionsOf(tables: Tables): DatabaseFunction[] {
   return [
+    otherTimelineFunction(tables),
     loadFunction(tables),
     loadConfirmedProcedure(tables),
     commitFunction(tables),
