@@ -92,7 +92,7 @@ describe('the migration', () => {
     await pool.query('CREATE SCHEMA half; CREATE TABLE half.bets (bet_id text)')
     await pool.query("CREATE VIEW half.transactions AS SELECT 'x' AS x")
     await pool.query(
-      `CREATE FUNCTION half.${functionName(tablesOf({ schema: 'half' }), 'load')}(x text, y boolean) RETURNS text LANGUAGE sql AS $$ SELECT 1::text $$`,
+      `CREATE FUNCTION half.${functionName(tablesOf({ schema: 'half' }), 'load')}(x text, y boolean, z integer, t bigint, s bigint) RETURNS text LANGUAGE sql AS $$ SELECT 1::text $$`,
     )
     await expect(migratePostgres(pool, { schema: 'half' })).rejects.toThrow()
     const { rows } = await pool.query("SELECT to_regclass('half.migrations') AS migrations")
