@@ -32,3 +32,12 @@ function textOf(error: unknown): string {
     return '[unprintable value]'
   }
 }
+
+/** The message of any thrown value. */
+export function messageOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return '[unprintable value]'
+  }
+}
