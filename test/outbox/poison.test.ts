@@ -37,6 +37,11 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     return [`p-${bets}`, `s-${bets}`]
   }
   const betOf = (transactionId: string) => `bet-${transactionId.slice(2)}`
+  /** As if the lease or pause of this event had passed. */
+  const makeDue = (transactionId: string) =>
+    wallet.rows(
+      `UPDATE OUTBOX SET due_at = ${wallet.inHoursSql(-1)} WHERE bet_id = '${betOf(transactionId)}'`,
+    )
   const rowOf = async (transactionId: string) =>
     (
       await wallet.rows(
@@ -45,8 +50,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       )
     )[0]
 
-  async function running(options: Partial<RelayOptions> = {}): Promise<Relay> {
-    const relay = relayOf(wallet.outbox, {
+  async function running(options: Partial<RelayOptions> = {}, outbox = wallet.outbox): Promise<Relay> {
+    const relay = relayOf(outbox, {
       async deliver({ transactionId }) {
         delivered.push(transactionId)
       },
@@ -138,10 +143,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       const others = [...(await twoEvents()), ...(await twoEvents()), ...(await twoEvents())]
       await until(() => delivered.length === others.length)
       expect(await rowOf(placed)).toMatchObject({ problem: null, attempts: 1, failures: 0 })
-      await until(async () => {
-        await wallet.passTime()
-        return (await relay.stats()).queued === 0
-      })
+      for (const each of [placed, ...failing]) await makeDue(each)
+      await until(async () => (await relay.stats()).queued === 0)
       await relay.stop()
       expect(delivered.filter(id => betOf(id) === betOf(placed))).toEqual([placed, settled])
       expect(errors.filter(([, id]) => id === undefined)).toHaveLength(1)
@@ -163,7 +166,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     await until(() => delivered.length === others.length + 1)
     await until(async () => (await relay.stats()).queued === 2)
     await wallet.rows('DELETE FROM KEPT')
-    await wallet.passTime()
+    await makeDue(placed)
     await until(async () => (await relay.stats()).queued === 0)
     await relay.stop()
     expect(delivered.filter(id => betOf(id) === betOf(placed))).toEqual([placed, placed, settled])
@@ -178,8 +181,12 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     expect((await wallet.outbox.stats()).oldestMs).toBeGreaterThan(0)
     const others = await twoEvents()
     const relay = await running({ inFlightMax: 4 })
-    await until(async () => delivered.length === 2 && (await relay.stats()).dead === gone.length)
-    expect(await relay.stats()).toMatchObject({ queued: gone.length, oldestMs: expect.any(Number) })
+    // Each has one event behind it.
+    await until(async () => {
+      const { queued, dead } = await relay.stats()
+      return queued === gone.length && dead === gone.length
+    })
+    expect(await relay.stats()).toMatchObject({ oldestMs: expect.any(Number) })
     await relay.stop()
     expect(delivered).toEqual(others)
     expect(errors).toHaveLength(gone.length)
@@ -196,17 +203,28 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       await wallet.outbox.claim(10, 60_000)
       await wallet.passTime()
     }
-    const relay = await running({ attemptsMax: 2, deliver: () => Promise.reject(new Error('no')) })
+    const ends: object[] = []
+    const relay = await running(
+      { attemptsMax: 2, deliver: () => Promise.reject(new Error('no')) },
+      {
+        ...wallet.outbox,
+        postpone(failed) {
+          ends.push(...failed.map(({ attempts, failures, pauseMs }) => ({ attempts, failures, pauseMs })))
+          return wallet.outbox.postpone(failed)
+        },
+      },
+    )
     await until(async () => (await rowOf(placed))?.problem === 'no')
-    expect(await rowOf(placed)).toMatchObject({ attempts: 6, failures: 1 })
-    expect(await relay.stats()).toMatchObject({ dead: 0, queued: 2 })
-    await wallet.passTime()
+    await makeDue(placed)
     await until(async () => (await relay.stats()).dead === 1)
+    await relay.stop()
+    expect(ends).toEqual([
+      { attempts: 6, failures: 1, pauseMs: 1_000 },
+      { attempts: 7, failures: 2, pauseMs: null },
+    ])
     expect(await relay.retryDeadLetters()).toBe(1)
     // As many attempts as before: the failures of yesterday do not count.
-    await until(async () => Number((await rowOf(placed))?.failures) === 1)
-    expect(await relay.stats()).toMatchObject({ dead: 0 })
-    await relay.stop()
+    expect(await rowOf(placed)).toMatchObject({ attempts: 7, failures: 0 })
   })
 
   it('given a dead letter that is retried, then a relay that was overtaken before does not end the new lease', async () => {
