@@ -223,7 +223,7 @@ export const metrics: readonly Metric[] = [
   },
   {
     ...{ name: 'bet_wallet.outbox.enabled', kind: 'gauge', unit: '{store}', labels: [] },
-    help: '1 if the store writes events, which need a relay; 0 if not',
+    help: '1 if the store writes events, for a relay',
     from: 'stats',
     read: stats => [[{}, Number((stats as { outbox?: boolean }).outbox === true)]],
   },

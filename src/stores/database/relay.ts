@@ -30,8 +30,8 @@ export interface RelayOptions {
    */
   timeoutMs?: number
   /**
-   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses between them
-   * grow from 1 second to 14 minutes.
+   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses grow from 1
+   * second to 14 minutes.
    * @default 100
    */
   attemptsMax?: number
@@ -41,8 +41,8 @@ export interface RelayOptions {
    */
   pollMs?: number
   /**
-   * Called with the error of each failed attempt and its event; and with `null` for an error of the database,
-   * after which the relay tries again, and for a row of which no event can be made.
+   * Called with the error of each failed attempt and its event; with `null` for errors of the database, after
+   * which the relay tries again, and for rows that cannot be read.
    */
   onError?(error: unknown, event: RecordedTransaction | null): void
 }
