@@ -99,7 +99,7 @@ export async function runKills(
         // While a node of a cluster is down, it cannot be written to.
         await Promise.allSettled([database.turnClockBack(), database.poison()])
         attacks += 1
-        const until = consumer.requests + randomInt(2 * pauseBetweenFaults)
+        const until = consumer.requests + randomInt(pauseBetweenFaults)
         while (!isOver() && consumer.requests < until) await sleep(20)
       } while (!isOver())
     }
