@@ -222,6 +222,12 @@ export const metrics: readonly Metric[] = [
     },
   },
   {
+    ...{ name: 'bet_wallet.outbox.enabled', kind: 'gauge', unit: '{store}', labels: [] },
+    help: '1 if the store writes events, for a relay',
+    from: 'stats',
+    read: stats => [[{}, Number((stats as { outbox?: boolean }).outbox === true)]],
+  },
+  {
     ...{ name: 'bet_wallet.outbox.events', kind: 'gauge', unit: '{event}', labels: ['state'] },
     help: 'Events of the outbox that are not delivered yet, and dead letters',
     from: 'relay',

@@ -44,12 +44,13 @@ beforeAll(async () => {
   described = registry.getMetricsAsArray().map(({ name, help }) => [name, help])
   const before = samplesOf(await registry.metrics())
   const level = { name: 'bet_wallet_durability', labels: { level: 'alone' }, value: 1 }
-  expect(before.filter(({ value }) => value !== 0)).toEqual([level])
+  const outbox = { name: 'bet_wallet_outbox_enabled', labels: {}, value: 1 }
+  expect(before.filter(({ value }) => value !== 0)).toEqual([level, outbox])
   expect(await callAll()).toEqual(statuses)
   await pool.query(
     'UPDATE bet_wallet.outbox SET due_at = NULL WHERE event_number = (SELECT min(event_number) FROM bet_wallet.outbox)',
   )
-  await pool.query("UPDATE bet_wallet.transactions SET recorded_at = recorded_at - interval '1 hour'")
+  await pool.query("UPDATE bet_wallet.outbox SET recorded_at = recorded_at - interval '1 hour'")
   // Without those of the outbox, if its query takes too long.
   do samples = samplesOf(await registry.metrics())
   while (sumOf('bet_wallet_outbox_events', {}) === 0)
@@ -104,6 +105,7 @@ describe('the metrics', () => {
     ['bet_wallet_shed_total', { queue: 'commits' }, 0],
     ['bet_wallet_durability', { level: 'alone' }, 1],
     ['bet_wallet_durability', {}, 1],
+    ['bet_wallet_outbox_enabled', {}, 1],
     ['bet_wallet_outbox_events', { state: 'queued' }, 6],
     ['bet_wallet_outbox_events', { state: 'dead' }, 1],
   ])('%s %o', (name, labels, value) => {

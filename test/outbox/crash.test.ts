@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { handlePlaceBet, recordSettlement } from '../../src/index.js'
 import type { RecordedTransaction } from '../../src/lookups/index.js'
-import type { Claimed, OutboxTable } from '../../src/stores/database/relay.js'
+import type { Claimed, OutboxTable } from '../../src/stores/database/outbox.js'
 import { placeBet, settlement } from '../fixtures.js'
 import { databases, relayOf, type Wallet } from './databases.js'
 
@@ -143,7 +143,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
             accepted.add(transactionId)
             await wallet.outbox.remove([claimed])
           } else {
-            await wallet.outbox.postpone([{ ...claimed, pauseMs: 600_000, problem: 'no' }])
+            await wallet.outbox.postpone([{ ...claimed, failures: 1, pauseMs: 600_000, problem: 'no' }])
           }
         }
 

@@ -4,12 +4,8 @@ import { createPool } from 'mysql2/promise'
 import type { WalletLookups } from '../../src/lookups/index.js'
 import { optionChecks } from '../../src/option-checks.js'
 import type { WalletStore } from '../../src/store.js'
-import {
-  createRelay,
-  type OutboxTable,
-  type Relay,
-  type RelayOptions,
-} from '../../src/stores/database/relay.js'
+import type { OutboxTable } from '../../src/stores/database/outbox.js'
+import { createRelay, type Relay, type RelayOptions } from '../../src/stores/database/relay.js'
 import {
   createMysqlLookups,
   createMysqlStore,
@@ -39,6 +35,12 @@ export interface Wallet {
   passTime(): Promise<void>
   /** The seconds until an event is due, as SQL. */
   pauseSql: string
+  /** A time in hours from now, as SQL. */
+  inHoursSql(hours: number): string
+  /** Sets the platform's date of some transactions to one that no event can have, as SQL without its WHERE. */
+  spoilDateSql: string
+  /** Creates a table whose rows keep events from being deleted, as SQL; `KEPT` is its name. */
+  keepSql: string
   /** Any statement; `OUTBOX`, `TRANSACTIONS` and `SCHEMA` stand for the names. */
   rows(text: string): Promise<readonly Record<string, unknown>[]>
   close(): Promise<void>
@@ -75,6 +77,7 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
         text
           .replaceAll('OUTBOX', 'bet_wallet.outbox')
           .replaceAll('TRANSACTIONS', 'bet_wallet.transactions')
+          .replaceAll('KEPT', 'bet_wallet.kept')
           .replaceAll('SCHEMA', 'bet_wallet'),
       )
     ).rows as Record<string, unknown>[]
@@ -88,6 +91,10 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
         rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL"),
       ),
     pauseSql: 'extract(epoch FROM due_at - now())::float8',
+    inHoursSql: hours => `now() + interval '${hours} hours'`,
+    spoilDateSql: "UPDATE TRANSACTIONS SET transaction_date = 'infinity'",
+    keepSql: `CREATE TABLE KEPT (bet_id text COLLATE "C", event_number bigint,
+      FOREIGN KEY (bet_id, event_number) REFERENCES OUTBOX (bet_id, event_number))`,
     rows,
     close,
   }
@@ -108,6 +115,7 @@ async function openMysql(): Promise<Wallet> {
         text
           .replaceAll('OUTBOX', 'wallet_outbox')
           .replaceAll('TRANSACTIONS', 'wallet_transactions')
+          .replaceAll('KEPT', 'wallet_kept')
           .replaceAll('SCHEMA', schema),
       )
     )[0] as Record<string, unknown>[]
@@ -121,6 +129,11 @@ async function openMysql(): Promise<Wallet> {
         rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL'),
       ),
     pauseSql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) / 1000000',
+    inHoursSql: hours => `UTC_TIMESTAMP(6) + INTERVAL ${hours} HOUR`,
+    // IGNORE: as in a session that is not strict.
+    spoilDateSql: "UPDATE IGNORE TRANSACTIONS SET transaction_date = '0000-00-00'",
+    keepSql: `CREATE TABLE KEPT (bet_id varchar(255), event_number bigint unsigned,
+      FOREIGN KEY (event_number) REFERENCES OUTBOX (event_number))`,
     rows,
     async close() {
       await withoutDatabase.end()
@@ -135,6 +148,14 @@ export const databases: readonly { name: string; skipped: string | null; open():
     skipped: null,
     async open() {
       const { pool, drop } = await freshDatabase()
+      return await openPostgres(pool, drop)
+    },
+  },
+  {
+    name: 'PostgreSQL in LATIN1',
+    skipped: null,
+    async open() {
+      const { pool, drop } = await freshDatabase({ encoding: 'LATIN1' })
       return await openPostgres(pool, drop)
     },
   },

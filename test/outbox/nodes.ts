@@ -32,7 +32,8 @@ export async function relaysOn(
   const steps: string[] = []
   const relays = pools.map(pool =>
     createMysqlRelay([pool, ...pools.filter(other => other !== pool)], {
-      ...{ schema: options.schema, inFlightMax: 6, pollMs: 5 },
+      // Longer than this test waits: no event may wait for a lease.
+      ...{ schema: options.schema, inFlightMax: 6, pollMs: 5, timeoutMs: 840_000 },
       async deliver({ transactionId }) {
         steps.push(`${transactionId} begins`)
         // Long enough for the other relays to claim meanwhile.

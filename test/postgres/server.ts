@@ -274,6 +274,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 export interface DatabaseOptions {
   /** Options of the pool: `{ max: 16 }`. */
   pool?: Omit<pg.PoolConfig, 'connectionString'>
+  /** Other than UTF8. */
+  encoding?: 'LATIN1'
 }
 
 /** A database for one test file. */
@@ -294,7 +296,8 @@ export async function createDatabase(
   options: DatabaseOptions = {},
 ): Promise<Database> {
   const name = `bet_wallet_${randomBytes(8).toString('hex')}`
-  await withClient(server.url, client => client.query(`CREATE DATABASE ${name}`))
+  const encoded = options.encoding && `ENCODING '${options.encoding}' LOCALE 'C' TEMPLATE template0`
+  await withClient(server.url, client => client.query(`CREATE DATABASE ${name} ${encoded ?? ''}`))
   const location = new URL(server.url)
   location.pathname = `/${name}`
   const url = location.href

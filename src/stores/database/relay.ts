@@ -1,11 +1,18 @@
 /** The relay: delivers the events of the outbox, at least once, and those of a bet in order. */
 
+import { textOf } from '../../foreign-values.js'
 import { notify } from '../../hooks.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import type { OptionChecks } from '../../option-checks.js'
 import { withTimeout } from '../../timeout.js'
-import { QueryFailed } from './deadline.js'
-import type { MakeError } from './errors.js'
+import {
+  type Claimed,
+  type Failed,
+  type Leased,
+  type OutboxStats,
+  type OutboxTable,
+  problemLengthMax,
+} from './outbox.js'
 
 export interface RelayOptions {
   /**
@@ -19,13 +26,14 @@ export interface RelayOptions {
    */
   inFlightMax?: number
   /**
-   * Time limit of a delivery in milliseconds; then its signal is aborted, and the attempt has failed.
+   * Time limit of a delivery in milliseconds, at most 14 minutes; then its signal is aborted, and the attempt
+   * has failed.
    * @default 15_000
    */
   timeoutMs?: number
   /**
-   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses between them
-   * grow from 1 second to 15 minutes.
+   * After so many failed attempts an event is a dead letter: 100 are about a day, as the pauses grow from 1
+   * second to 14 minutes.
    * @default 100
    */
   attemptsMax?: number
@@ -35,15 +43,15 @@ export interface RelayOptions {
    */
   pollMs?: number
   /**
-   * Called with the error of each failed attempt and its event, and with errors of the database (`null`),
-   * after which the relay tries again.
+   * Called with the error of each failed attempt and its event; with `null` for errors of the database, after
+   * which the relay tries again, and for rows that cannot be read.
    */
   onError?(error: unknown, event: RecordedTransaction | null): void
 }
 
 /** One attempt. */
 export interface Delivery {
-  /** From 1. */
+  /** From 1. Counts attempts of relays that were killed too. */
   readonly attempt: number
   /** Aborted after `timeoutMs`. */
   readonly signal: Signal
@@ -56,110 +64,24 @@ export interface Relay {
   /**
    * Starts to deliver. Any number of relays may run, in any number of processes.
    *
-   * @throws {StoreError} the problem of the database: no table, no privilege, not reachable
+   * @throws {StoreError} the problem of the database: no table, no privilege, not reachable, or transactions
+   *   that its role cannot see
    */
   start(): Promise<void>
   /** Claims no more events, and resolves when those in delivery have ended. */
   stop(): Promise<void>
   /** Metrics of the table, for all relays. */
   stats(): Promise<OutboxStats>
-  /** Makes all dead letters due again, with new attempts. Returns how many. */
+  /** Makes all dead letters due again, as if none had failed. Returns how many. */
   retryDeadLetters(): Promise<number>
-}
-
-export interface OutboxStats {
-  /** Events that are not delivered yet, without dead letters. */
-  queued: number
-  /** The age of the oldest event that is not delivered, dead letters included; `null`: there is none. */
-  oldestMs: number | null
-  /** Dead letters. Each blocks the later events of its bet. */
-  dead: number
-}
-
-/** An event that this relay may deliver until its lease ends. */
-export interface Claimed {
-  event: RecordedTransaction
-  /** Of the row, as text. */
-  eventNumber: string
-  /** With this one. Another relay that claims the event later has a higher number. */
-  attempts: number
-}
-
-/** A failed attempt. */
-export interface Failed extends Claimed {
-  /** Until the next attempt; `null`: the event is a dead letter. */
-  pauseMs: number | null
-  problem: string
-}
-
-/** The outbox of a database. */
-export interface OutboxTable {
-  /**
-   * Leases events that are due: of each bet at most the first one that is not delivered.
-   *
-   * @returns them, and whether there may be more than `limit`
-   */
-  claim(limit: number, leaseMs: number): Promise<{ claimed: Claimed[]; more: boolean }>
-  /** Deletes these events, even after the lease: the consumer has them. The next of their bets are due. */
-  remove(delivered: readonly Claimed[]): Promise<void>
-  /** Records failed attempts, unless another relay has claimed the event since. */
-  postpone(failed: readonly Failed[]): Promise<void>
-  stats(): Promise<OutboxStats>
-  retryDeadLetters(): Promise<number>
-}
-
-/** What the database calls an event. */
-const keyOf = ({ event, eventNumber }: Claimed) => ({ event_number: eventNumber, bet_id: event.betId })
-
-/** Delivered events, as the statements take them. */
-export const deliveredJson = (delivered: readonly Claimed[]) => JSON.stringify(delivered.map(keyOf))
-
-/** Failed attempts, as the statements take them. */
-export const failedJson = (failed: readonly Failed[]) =>
-  JSON.stringify(
-    failed.map(each => ({
-      ...keyOf(each),
-      attempts: each.attempts,
-      pause_ms: each.pauseMs,
-      problem: each.problem,
-    })),
-  )
-
-/** What an error of the database means for a relay. */
-export interface OutboxErrors {
-  /** For the message. */
-  schemaName: string
-  makeError: MakeError
-  startError(cause: unknown): unknown
-  lacksPrivilege(cause: unknown): boolean
-  hasNoOutbox(cause: unknown): boolean
-}
-
-/** Calls the database for the relay. @throws {StoreError} */
-export async function asked<T>(work: Promise<T>, errors: OutboxErrors): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof QueryFailed)) throw error
-    const { cause } = error
-    if (errors.lacksPrivilege(cause))
-      throw errors.makeError(
-        'INSUFFICIENT_PRIVILEGE',
-        `The relay lacks privileges (${(cause as Error).message})`,
-        { cause },
-      )
-    if (errors.hasNoOutbox(cause))
-      throw errors.makeError(
-        'SCHEMA_MISSING',
-        `The schema ${errors.schemaName} has no outbox: migrate with outbox: true`,
-        { cause },
-      )
-    throw errors.startError(cause)
-  }
 }
 
 const firstPauseMs = 1_000
-const pauseMsMax = 900_000
+/**
+ * Of a pause and of a time limit. What is due later than `dueMinutesMax` was written by another clock, so a
+ * lease, or a pause by the clock of another node, must be shorter.
+ */
+const waitMsMax = 840_000
 /** Between attempts to reach the database. */
 const databasePauseMsMax = 10_000
 /** Beside the time limit of a delivery: enough for what the relay does before and after. */
@@ -167,7 +89,7 @@ const leaseMarginMs = 30_000
 /** Of a statement of the relay. */
 export const relayStatementMs = 30_000
 
-const pauseAfter = (failures: number) => Math.min(firstPauseMs * 2 ** (failures - 1), pauseMsMax)
+const pauseAfter = (failures: number) => Math.min(firstPauseMs * 2 ** (failures - 1), waitMsMax)
 
 const optionNames = ['deliver', 'inFlightMax', 'timeoutMs', 'attemptsMax', 'pollMs', 'onError']
 
@@ -188,7 +110,7 @@ export function createRelay(
     deliver: options.deliver,
     onError: options.onError,
     inFlightMax: check.whole('inFlightMax', options.inFlightMax ?? 32, 1, 1_000),
-    timeoutMs: check.whole('timeoutMs', options.timeoutMs ?? 15_000, 1, 3_600_000),
+    timeoutMs: check.whole('timeoutMs', options.timeoutMs ?? 15_000, 1, waitMsMax),
     attemptsMax: check.whole('attemptsMax', options.attemptsMax ?? 100, 1, 1_000_000),
     pollMs: check.whole('pollMs', options.pollMs ?? 500, 1, 3_600_000),
   })
@@ -207,7 +129,7 @@ class DatabaseRelay {
   readonly #settings: Settings
   /** Events that occupy a slot: until their end is recorded. */
   #inFlight = 0
-  #delivered: Claimed[] = []
+  #delivered: Leased[] = []
   #failed: Failed[] = []
   #running: Promise<void> | null = null
   #stopping = false
@@ -219,7 +141,7 @@ class DatabaseRelay {
   }
 
   async start(): Promise<void> {
-    await this.#table.stats()
+    await this.#table.check()
     if (this.#running !== null) return
     this.#stopping = false
     this.#running = this.#run()
@@ -258,41 +180,55 @@ class DatabaseRelay {
     await this.#record()
     const free = this.#settings.inFlightMax - this.#inFlight
     if (this.#stopping || free === 0) return false
-    const { claimed, more } = await this.#table.claim(free, this.#settings.timeoutMs + leaseMarginMs)
-    this.#inFlight += claimed.length
+    const { claimed, unreadable, more } = await this.#table.claim(
+      free,
+      this.#settings.timeoutMs + leaseMarginMs,
+    )
+    this.#inFlight += claimed.length + unreadable.length
+    for (const { error, isGone, ...lease } of unreadable) this.#fail(lease, error, null, isGone)
     for (const each of claimed) void this.#deliver(each)
-    return more && claimed.length < free
+    return more && claimed.length + unreadable.length < free
   }
 
+  /** What the database rejects leaves the memory too: its lease decides when it is claimed again. */
   async #record(): Promise<void> {
+    const report = (errors: readonly unknown[]) => {
+      for (const error of errors) notify('onError', () => this.#settings.onError?.(error, null))
+    }
     const [delivered, failed] = [[...this.#delivered], [...this.#failed]]
-    if (delivered.length > 0) await this.#table.remove(delivered)
+    report(await this.#table.remove(delivered))
     this.#delivered = this.#delivered.slice(delivered.length)
     this.#inFlight -= delivered.length
-    if (failed.length > 0) await this.#table.postpone(failed)
+    report(await this.#table.postpone(failed))
     this.#failed = this.#failed.slice(failed.length)
     this.#inFlight -= failed.length
   }
 
   /** Never rejects. */
-  async #deliver(claimed: Claimed): Promise<void> {
-    const { deliver, timeoutMs, attemptsMax, onError } = this.#settings
-    const { event, attempts } = claimed
+  async #deliver({ event, ...lease }: Claimed): Promise<void> {
+    const { deliver, timeoutMs } = this.#settings
     const abort = new AbortController()
-    const attempt = async () => deliver(event, { attempt: attempts, signal: abort.signal })
+    const attempt = async () => deliver(event, { attempt: lease.attempts, signal: abort.signal })
     try {
       await withTimeout(attempt(), timeoutMs, () => {
         const error = new Error(`No answer within ${timeoutMs} ms`)
         abort.abort(error)
         throw error
       })
-      this.#delivered.push(claimed)
+      this.#delivered.push(lease)
     } catch (error) {
-      notify('onError', () => onError?.(error, event))
-      const pauseMs = attempts >= attemptsMax ? null : pauseAfter(attempts)
-      this.#failed.push({ ...claimed, pauseMs, problem: problemOf(error) })
+      this.#fail(lease, error, event, false)
     }
     this.#wake()
+  }
+
+  /** @param isLast whether no later attempt can succeed */
+  #fail(lease: Leased, error: unknown, event: RecordedTransaction | null, isLast: boolean): void {
+    const { attemptsMax, onError } = this.#settings
+    notify('onError', () => onError?.(error, event))
+    const failures = lease.failures + 1
+    const pauseMs = isLast || failures >= attemptsMax ? null : pauseAfter(failures)
+    this.#failed.push({ ...lease, failures, pauseMs, problem: problemOf(error) })
   }
 
   /** Until a delivery ends, `stop` is called, or the time is over. */
@@ -308,6 +244,6 @@ class DatabaseRelay {
   }
 }
 
-/** For the column: PostgreSQL stores no NUL. */
+/** For the column. PostgreSQL stores no NUL, and no database half of a surrogate pair. */
 const problemOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 500)
+  Buffer.from(textOf(error).replaceAll('\0', '').slice(0, problemLengthMax)).toString()

@@ -30,10 +30,12 @@ export interface DatabaseStore extends WalletStore {
   /**
    * Metrics: requests that are queued or in flight, or were shed. `confirmedLoads`: refusals and replays that
    * wait for the proof that the server is the primary. `lockWaits`: commits that wait for the row lock of a
-   * player. `durability`: as `ready` or `ping` has read it last; `null` before.
+   * player. `durability`: as `ready` or `ping` has read it last; `null` before. `outbox`: the option, for an
+   * alert when no relay runs.
    */
   readonly stats: Record<'loads' | 'confirmedLoads' | 'commits' | 'lockWaits', QueueStats> & {
     readonly durability: Durability | null
+    readonly outbox: boolean
   }
 }
 
@@ -125,6 +127,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
         commits: commits.stats,
         lockWaits: commits.lockWaitStats,
         durability: gauge.last,
+        outbox: parts.outbox,
       }
     },
   }

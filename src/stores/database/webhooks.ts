@@ -8,14 +8,14 @@ import type { RelayOptions } from './relay.js'
  * header `webhook-id` is the `walletTransactionId`: the same for each attempt.
  */
 export interface WebhookOptions {
-  /** The consumer's address. Credentials belong in `headers`. */
+  /** The consumer's address, without credentials: they belong in `headers`. */
   url: string
   /**
    * `whsec_` and the key in base64: 24 to 64 bytes. While keys change, a list: the request has a signature
    * of each.
    */
   secret: string | readonly string[]
-  /** Further headers of each request. */
+  /** Further headers of each request; not those of the signature, of the body and of the connection. */
   headers?: Readonly<Record<string, string>>
 }
 
@@ -28,12 +28,37 @@ export interface WebhookBody {
   data: RecordedTransaction
 }
 
+/** `fetch` would join them with those of the request, or reject each delivery. */
+const ownHeaders = new Set([
+  ...['content-type', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect'],
+  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+])
+
+/** What would break every delivery, or its signature. No message shows a value, which may be a secret. */
+function checkAddress(check: OptionChecks, { url, headers = {} }: WebhookOptions): void {
+  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    check.invalid('url must be an address of HTTP')
+  if (/\p{Cc}/u.test(url)) check.invalid('url must not have control characters')
+  const { username, password } = new URL(url)
+  if (username + password !== '') check.invalid('url must not have credentials: they belong in headers')
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
+    check.invalid('headers must be an object of names and texts')
+  for (const [name, value] of Object.entries(headers)) {
+    if (ownHeaders.has(name.toLowerCase())) check.invalid(`headers must not have ${name.toLowerCase()}`)
+    if (
+      !/^[\w!#$%&'*+.^`|~-]+$/.test(name) ||
+      typeof value !== 'string' ||
+      !/^[\t -~\u00a0-\u00ff]*$/.test(value)
+    )
+      check.invalid('headers has a name or a value that HTTP does not allow')
+  }
+}
+
 /** @throws `INVALID_OPTIONS`, naming the option */
 export function webhookSender(check: OptionChecks, options: WebhookOptions): RelayOptions['deliver'] {
   check.names(options, ['url', 'secret', 'headers'])
-  const { url, secret, headers = {} } = options
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    check.invalid('url must be an address of HTTP')
+  checkAddress(check, options)
+  const { url, secret, headers } = options
   const keys = [secret].flat().map(each => keyOf(check, each))
   if (keys.length === 0) check.invalid('secret must have a key')
   return async (event, { signal }) => {

@@ -1,26 +1,17 @@
 /** `createMysqlRelay`: the relay over the outbox of MySQL and MariaDB. */
 import { QueryFailed } from '../database/deadline.js'
-import { recordedTransactionOf } from '../database/lookups.js'
-import {
-  asked,
-  type Claimed,
-  createRelay,
-  deliveredJson,
-  failedJson,
-  type OutboxErrors,
-  type OutboxTable,
-  type Relay,
-  type RelayOptions,
-  relayStatementMs,
-} from '../database/relay.js'
+import { createOutbox, type DueRow, type OutboxErrors, type OutboxTable } from '../database/outbox.js'
+import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
 import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
-import { check, hasNumber, privilegeNumbers, startError, storeError } from './errors.js'
+import { check, classify, hasNumber, privilegeNumbers, startError, storeError } from './errors.js'
 import { lookupRowOf, type Values } from './rows.js'
 import type { Session } from './session.js'
 import {
   contentStatement,
+  definitionStatements,
+  dueStatement,
   leaseStatement,
   lockStatement,
   postponeStatement,
@@ -56,31 +47,40 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
   const errors: OutboxErrors = {
     schemaName: tables.schemaName,
     ...{ makeError: storeError, startError },
+    isRejected: error => classify(error).kind === 'rejected',
     lacksPrivilege: cause => hasNumber(cause, ...privilegeNumbers),
     hasNoOutbox: cause => hasNumber(cause, 1146, 1049),
   }
-  const transaction = <T>(work: (database: Session) => Promise<T>) => {
-    const attempt = connections.transaction(work).catch((error: unknown) => {
+  const transaction = <T>(work: (database: Session) => Promise<T>) =>
+    connections.transaction(work).catch((error: unknown) => {
       if (!(error instanceof QueryFailed && hasNumber(error.cause, noDatabaseSelected))) throw error
       return connections.transaction(async database => {
         await database.run(`USE ${tables.schema}`)
         return await work(database)
       })
     })
-    return asked(attempt, errors)
-  }
-  return {
-    claim: (limit, leaseMs) => transaction(database => claim(database, tables, { limit, leaseMs })),
-    remove: delivered =>
-      transaction(async database => {
-        const events = deliveredJson(delivered)
-        await database.run(removeStatement(tables), [events])
-        await database.run(releaseStatement(tables), [events])
-      }),
-    async postpone(failed) {
-      const events = failedJson(failed)
-      await transaction(database => database.run(postponeStatement(tables), [events]))
+  const run = (text: string, ...values: unknown[]) => transaction(database => database.run(text, values))
+  return createOutbox({
+    errors,
+    mustSeeTransactions: () => transaction(database => mustSeeTransactions(database, tables)),
+    lease: (limit, leaseMs) => transaction(database => lease(database, tables, { limit, leaseMs })),
+    async contents(due) {
+      const ids = due.map(({ id }) => id)
+      const rows = await connections.read(contentStatement(tables), [JSON.stringify(ids)])
+      const found = new Map(
+        rows.map(row => lookupRowOf(row).transaction ?? {}).map(row => [row.wallet_transaction_id, row]),
+      )
+      return due.flatMap(({ id, eventNumber }) => {
+        const row = found.get(id)
+        return row === undefined ? [] : [[eventNumber, row] as const]
+      })
     },
+    // The second one sees what was committed before the first, on each node of a cluster.
+    async remove(events) {
+      await run(removeStatement(tables), events)
+      await run(releaseStatement(tables), events)
+    },
+    postpone: events => run(postponeStatement(tables), events),
     async stats() {
       const [row = []] = await transaction(database => database.rows(statsStatement(tables)))
       const [queued, dead, oldestMs] = row
@@ -90,45 +90,59 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
         oldestMs: oldestMs === null ? null : Number(oldestMs),
       }
     },
-    retryDeadLetters: () => transaction(database => database.run(retryStatement(tables))),
-  }
+    retry: () => transaction(database => database.run(retryStatement(tables))),
+  })
 }
 
 /** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
 
-async function claim(
+/** Also a temporary table of other code on this connection has the name. */
+async function mustSeeTransactions(database: Session, tables: Tables): Promise<void> {
+  for (const statement of definitionStatements(tables)) {
+    const [[name, definition] = []] = await database.rows(statement)
+    if (/^CREATE TABLE/.test(String(definition))) continue
+    throw storeError(
+      'SCHEMA_VERSION',
+      `${tables.schemaName}.${name} is a view or a temporary table, which can hide transactions from the relay`,
+    )
+  }
+}
+
+interface Due extends DueRow {
+  /** Of the transaction. */
+  id: string
+}
+
+async function lease(
   database: Session,
   tables: Tables,
   { limit, leaseMs }: { limit: number; leaseMs: number },
-): Promise<{ claimed: Claimed[]; more: boolean }> {
+): Promise<Due[]> {
   const locked = (await database.rows(lockStatement(tables, limit))).map(([number]) => String(number))
-  if (locked.length === 0) return { claimed: [], more: false }
-  const candidates = (await database.rows(contentStatement(tables), [JSON.stringify(locked)])).map(
-    candidateOf,
-  )
-  const events = candidates.map(({ claimed, isBlocked, earlierDueAt }) => ({
-    event_number: claimed.eventNumber,
+  if (locked.length === 0) return []
+  const rows = await database.rows(dueStatement(tables), [JSON.stringify(locked)])
+  const due = rows.map(dueOf)
+  if (due.some(({ isGone }) => isGone)) await mustSeeTransactions(database, tables)
+  const events = due.map(({ eventNumber, isBlocked, earlierDueAt }) => ({
+    event_number: eventNumber,
     is_claimed: isBlocked ? 0 : 1,
     earlier_due_at: earlierDueAt,
   }))
   await database.run(leaseStatement(tables), [JSON.stringify(events), leaseMs])
-  return {
-    claimed: candidates.filter(({ isBlocked }) => !isBlocked).map(({ claimed }) => claimed),
-    more: locked.length === limit,
-  }
+  return due
 }
 
-function candidateOf([number, attempts, isBlocked, earlierDueAt, ...content]: Values) {
-  const { transaction } = lookupRowOf(content)
-  const claimed: Claimed = {
-    event: recordedTransactionOf(transaction ?? {}),
-    eventNumber: String(number),
-    attempts: Number(attempts),
-  }
+function dueOf(values: Values): Due & { earlierDueAt: string | null } {
+  const [number, id, betId, attempts, failures, isBlocked, isGone, earlierDueAt] = values
   return {
-    claimed,
+    eventNumber: String(number),
+    id: String(id),
+    betId: String(betId),
+    attempts: Number(attempts),
+    failures: Number(failures),
     isBlocked: String(isBlocked) === '1',
+    isGone: String(isGone) === '1',
     earlierDueAt: earlierDueAt === null ? null : String(earlierDueAt),
   }
 }

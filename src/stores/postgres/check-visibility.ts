@@ -76,7 +76,10 @@ function hiddenFromUpdates(conditions: readonly Condition[]): string | null {
   return null
 }
 
-async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
+export async function checkRowSecurity(
+  ask: Ask,
+  { schema, schemaName }: Pick<Tables, 'schema' | 'schemaName'>,
+): Promise<void> {
   const rows = (await ask(
     `SELECT c.relname::text AS name
       FROM pg_catalog.pg_class c

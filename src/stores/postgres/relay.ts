@@ -1,22 +1,17 @@
 /** `createPostgresRelay`: the relay over the outbox of PostgreSQL. */
-import type { RecordedTransaction } from '../../lookups/records.js'
-import { recordedTransactionOf } from '../database/lookups.js'
 import {
-  asked,
-  type Claimed,
-  createRelay,
-  deliveredJson,
-  failedJson,
+  createOutbox,
+  type DueRow,
   type OutboxErrors,
+  type OutboxStats,
   type OutboxTable,
-  type Relay,
-  type RelayOptions,
-  relayStatementMs,
-} from '../database/relay.js'
+} from '../database/outbox.js'
+import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
 import type { Row } from '../database/rows.js'
 import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
+import { checkRowSecurity } from './check-visibility.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
-import { check, hasCode, startError, storeError } from './errors.js'
+import { check, classify, hasCode, startError, storeError } from './errors.js'
 import { withoutHangingCommits } from './hanging-commits.js'
 import { withLockTimeout } from './lock-timeout.js'
 import {
@@ -27,6 +22,7 @@ import {
   removeStatement,
   retryStatement,
   statsStatement,
+  viewsStatement,
 } from './sql/outbox.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
@@ -54,55 +50,46 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
   const errors: OutboxErrors = {
     schemaName: tables.schemaName,
     ...{ makeError: storeError, startError },
+    // XX: a row, an index or a page is damaged.
+    isRejected: error =>
+      hasCode(error.cause, 'XX000', 'XX001', 'XX002') ||
+      classify(error, tables.schemaName).kind === 'rejected',
     lacksPrivilege: cause => hasCode(cause, '42501'),
     hasNoOutbox: cause => hasCode(cause, '42P01', '42883', '3F000'),
   }
-  const ask = (text: string, values: unknown[] = []) => asked(statement(text, values), errors)
-  return {
-    async claim(limit, leaseMs) {
-      const due = (await ask(claimStatement(tables), [limit, leaseMs])) as DueRow[]
-      const leased = due.filter(row => !row.is_blocked)
-      const numbers = leased.map(row => row.event_number)
-      const rows = numbers.length === 0 ? [] : await ask(contentStatement(tables), [`{${numbers.join(',')}}`])
-      const events = new Map(
-        (rows as Row[]).map(row => [row.wallet_transaction_id, recordedTransactionOf(row)]),
-      )
-      return { claimed: leased.flatMap(row => claimedOf(row, events)), more: due.length === limit }
+  const ask = async <T>(text: string, ...values: unknown[]) => (await statement(text, values)) as T[]
+  return createOutbox({
+    errors,
+    async mustSeeTransactions() {
+      await checkRowSecurity(connections.statement, tables)
+      const [view] = await ask<{ name: string }>(viewsStatement, tables.schemaName)
+      if (view !== undefined)
+        throw storeError(
+          'SCHEMA_VERSION',
+          `${tables.schemaName}.${view.name} is no table: a view can hide transactions from the relay`,
+        )
     },
-    async remove(delivered) {
-      const events = deliveredJson(delivered)
-      await ask(removeStatement(tables), [events])
-      await ask(releaseStatement(tables), [events])
+    lease: (limit, leaseMs) => ask<DueRow>(claimStatement(tables), limit, leaseMs),
+    async contents(due) {
+      const numbers = due.map(({ eventNumber }) => eventNumber)
+      const rows = await ask<Row>(contentStatement(tables), `{${numbers.join(',')}}`)
+      return rows.map(row => [String(row.wallet_transaction_id), row])
     },
-    async postpone(failed) {
-      await ask(postponeStatement(tables), [failedJson(failed)])
+    async remove(events) {
+      await ask(removeStatement(tables), events)
+      await ask(releaseStatement(tables), events)
     },
+    postpone: events => ask(postponeStatement(tables), events),
     async stats() {
-      const [row] = (await ask(statsStatement(tables))) as StatsRow[]
-      return { queued: row?.queued ?? 0, oldestMs: row?.oldest_ms ?? null, dead: row?.dead ?? 0 }
+      const [stats] = await ask<OutboxStats>(statsStatement(tables))
+      return stats ?? { queued: 0, oldestMs: null, dead: 0 }
     },
-    async retryDeadLetters() {
-      const [row] = (await ask(retryStatement(tables))) as { retried: number }[]
+    async retry() {
+      const [row] = await ask<{ retried: number }>(retryStatement(tables))
       return row?.retried ?? 0
     },
-  }
+  })
 }
-
-type StatsRow = Record<'queued' | 'dead', number> & { oldest_ms: number | null }
 
 /** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
-
-interface DueRow {
-  event_number: string
-  attempts: number
-  is_blocked: boolean
-}
-
-function claimedOf(
-  { event_number: eventNumber, attempts }: DueRow,
-  events: ReadonlyMap<unknown, RecordedTransaction>,
-): Claimed[] {
-  const event = events.get(eventNumber)
-  return event === undefined ? [] : [{ event, eventNumber, attempts }]
-}

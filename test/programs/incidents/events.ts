@@ -37,8 +37,8 @@ export const eventIncidents: readonly Incident[] = [
   },
   {
     title: 'events without a relay',
-    alarm: () => 'Alert BetWalletEventsLate: an event has waited for more than 5 minutes.',
-    symptom: '`BetWalletEventsLate`',
+    alarm: () => 'Alert BetWalletNoRelay: wallets write events, and no relay reports on them.',
+    symptom: '`BetWalletNoRelay`',
     ids: {},
     arise: ({ platform }) => platform.placebet({ transactionId: 't-611', betId: 'b-611' }),
     solution: 'No relay delivers',
@@ -46,6 +46,21 @@ export const eventIncidents: readonly Incident[] = [
       const ids = await delivered(scene)
       if (ids.join() !== 't-611') throw new Error(`delivered: ${ids}`)
     },
+  },
+  {
+    title: 'an event whose transaction was deleted',
+    alarm: () => 'Alert BetWalletDeadLetter: 1 event was given up.',
+    symptom: '`BetWalletDeadLetter`',
+    ids: {},
+    async arise({ platform, database }) {
+      await platform.placebet({ transactionId: 't-631', betId: 'b-631' })
+      await database.run("DELETE FROM TRANSACTIONS WHERE transaction_id = 't-631'")
+      await new Promise<void>((resolve, reject) => {
+        const relay = database.relay({ async deliver() {}, onError: () => resolve(relay.stop()) })
+        relay.start().catch(reject)
+      })
+    },
+    solution: 'A transaction was deleted',
   },
   {
     title: 'a dead letter',

@@ -5,6 +5,8 @@ import { createMysqlRelay, createMysqlStore } from 'bet-wallet/mysql'
 import { createPostgresRelay, createPostgresStore, webhookSender } from 'bet-wallet/postgres'
 import { createPool, type PoolOptions } from 'mysql2/promise'
 import pg from 'pg'
+import { poisons } from '../../outbox/poisons.js'
+import { inFlightMax, transactionDate, withoutEvents } from './settings.js'
 
 export interface ChildSettings {
   role: 'wallet' | 'relay'
@@ -17,19 +19,21 @@ export interface ChildSettings {
   url: string
   secret: string
   playersCount: number
+  /** Of a wallet: whether it writes events. */
+  outbox: boolean
+  /** Of a relay. */
+  timeoutMs: number
 }
 
-export const inFlightMax = 16
-
 const settings = JSON.parse(process.argv[2] ?? '') as ChildSettings
-const { engine, servers, schema, url, secret, playersCount } = settings
+const { engine, servers, schema, url, secret, playersCount, outbox, timeoutMs } = settings
 
 const postgresPool = (max: number) => new pg.Pool({ ...(servers[0] as pg.PoolConfig), max })
 const mysqlPools = (connectionLimit: number) =>
   servers.map(server => createPool({ ...(server as PoolOptions), connectionLimit }))
 
 function storeOf() {
-  const options = { schema, outbox: true, allowNotDurable: true }
+  const options = { schema, outbox, allowNotDurable: true }
   return engine === 'postgres'
     ? createPostgresStore(postgresPool(8), options)
     : createMysqlStore(mysqlPools(8), options)
@@ -42,11 +46,14 @@ async function wallet(): Promise<void> {
   process.send?.('ready')
   const request = (betId: string, playerId: string) => ({
     ...{ transactionId: randomUUID(), betId, playerId, currency: 'EUR' },
-    transactionDate: '2026-11-21T10:00:00.000Z',
+    transactionDate,
   })
   async function caller(): Promise<void> {
     for (;;) {
-      const [betId, playerId] = [randomUUID(), String(randomInt(playersCount))]
+      const [betId, playerId] = [
+        `${outbox ? '' : withoutEvents}${randomUUID()}`,
+        String(randomInt(playersCount)),
+      ]
       const body = () => request(betId, playerId)
       const { currency: _, ...plain } = body()
       try {
@@ -63,12 +70,14 @@ async function wallet(): Promise<void> {
 }
 
 async function relay(): Promise<void> {
+  const send = webhookSender({ url, secret })
+  const poisonous = Object.values(poisons)
   const options = {
-    schema,
-    inFlightMax,
-    timeoutMs: 5_000,
-    pollMs: 20,
-    deliver: webhookSender({ url, secret }),
+    ...{ schema, inFlightMax, timeoutMs, pollMs: 20 },
+    async deliver(...delivery: Parameters<typeof send>): Promise<unknown> {
+      if (randomInt(20) === 0) throw poisonous[randomInt(poisonous.length)]?.()
+      return await send(...delivery)
+    },
   }
   const started =
     engine === 'postgres'

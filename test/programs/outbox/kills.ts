@@ -1,5 +1,7 @@
 /**
- * Kills wallets and relays with SIGKILL, and compares what a consumer has received with the tables:
+ * Kills wallets and relays with SIGKILL, and compares what a consumer has received with the tables. Meanwhile
+ * deliveries reject with what cannot be stored, rows cannot be read, transactions are gone, the clock goes
+ * back, relays have different time limits, and wallets run with and without the outbox:
  * `npx tsx --tsconfig examples/tsconfig.json test/programs/outbox/kills.ts --kills 1000`, with `--engine mysql` on
  * MariaDB. On a cluster (`--engine galera` or `patroni`) its nodes fail meanwhile: `--faults 20`. It needs a
  * build. Exit code 1 if the books differ.
@@ -13,9 +15,9 @@ import { parseArgs } from 'node:util'
 import { randomOf } from '../soak/random.js'
 import type { ChildSettings } from './child.js'
 import { Consumer } from './consumer.js'
-import { engines, type Recorded } from './database.js'
+import { engines, type KilledDatabase, type Recorded } from './database.js'
+import { inFlightMax, withoutEvents } from './settings.js'
 
-const inFlightMax = 16
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const playersCount = 50
 /** On average, in requests of the consumer. */
@@ -27,7 +29,11 @@ export interface KillsReport {
   faults: Record<string, number>
   /** Processes that ended by themselves, as none could start without its database. */
   ended: number
+  /** Times that the clock went back, each with an event without a transaction and an unreadable one. */
+  attacks: number
   transactions: number
+  /** Of them, by wallets without the outbox. */
+  withoutEvent: number
   bets: number
   requests: number
   /** Events that were accepted again. */
@@ -47,15 +53,21 @@ export async function runKills(
   const kills = { wallet: 0, relay: 0 }
   const faults: Record<string, number> = {}
   let ended = 0
+  let attacks = 0
   let disturbed = faultsMax > 0
+  const isOver = () => kills.wallet + kills.relay >= killsMax && !disturbed
   try {
     const shared = { ...database.address, url: await consumer.listen(), secret, playersCount }
     const { servers } = shared
     const progress = () => `${kills.wallet + kills.relay} kills, ${consumer.requests} requests`
     const slot = async (role: ChildSettings['role'], preferred: number) => {
       const order = servers.map((_, index) => servers[(index + preferred) % servers.length] ?? {})
-      while (kills.wallet + kills.relay < killsMax || disturbed) {
-        const child = await start({ role, ...shared, servers: order })
+      while (!isOver()) {
+        const own = {
+          outbox: preferred === 0 || randomInt(2) === 0,
+          timeoutMs: preferred === 1 ? 5_000 : 840_000,
+        }
+        const child = await start({ role, ...shared, ...own, servers: order })
         if (child === null && faultsMax === 0) throw new Error(`A ${role} has ended by itself`)
         if (child === null) {
           ended += 1
@@ -82,16 +94,29 @@ export async function runKills(
       })
       disturbed = false
     }
-    await Promise.all([slot('wallet', 0), slot('wallet', 1), slot('relay', 1), slot('relay', 2), disturb()])
+    const attack = async () => {
+      do {
+        // While a node of a cluster is down, it cannot be written to.
+        await Promise.allSettled([database.turnClockBack(), database.poison()])
+        attacks += 1
+        const until = consumer.requests + randomInt(pauseBetweenFaults)
+        while (!isOver() && consumer.requests < until) await sleep(20)
+      } while (!isOver())
+    }
+    const slots = [slot('wallet', 0), slot('wallet', 1), slot('relay', 1), slot('relay', 2)]
+    await Promise.all([...slots, disturb(), attack()])
     consumer.faulty = false
+    await database.repair()
     await database.passTime()
-    const last = await start({ role: 'relay', ...shared })
+    const last = await start({ role: 'relay', ...shared, outbox: true, timeoutMs: 5_000 })
     if (last === null) throw new Error('The last relay has ended by itself')
     while ((await database.queued()) > 0) await sleep(50)
     await kill(last)
-    // A fault may keep both relays from recording what they have delivered.
-    const lostRecords = (kills.relay + 2 * faultsMax) * inFlightMax
-    return { kills, faults, ended, ...compare(await database.recorded(), consumer, lostRecords) }
+    // A fault, or a clock that ends leases, may keep both relays from recording what they have delivered.
+    const lostRecords = (kills.relay + 2 * faultsMax + 2 * attacks) * inFlightMax
+    const report = compare(await database.recorded(), consumer, lostRecords)
+    const problems = [...report.problems, ...deadLetterProblems(await database.left())]
+    return { kills, faults, ended, attacks, ...report, problems }
   } finally {
     consumer.close()
     await database.close()
@@ -114,15 +139,24 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited
 }
 
+/** Only events without a transaction are given up. */
+const deadLetterProblems = (left: Awaited<ReturnType<KilledDatabase['left']>>) => [
+  ...(left.some(({ betId }) => betId.startsWith('gone-')) ? [] : ['no event without a transaction is left']),
+  ...left
+    .filter(({ betId, problem }) => !betId.startsWith('gone-') || !problem.includes('is missing'))
+    .map(({ betId, problem }) => `${betId}: given up: ${problem}`),
+]
+
 /** @param recorded every transaction, those of a bet in the order of their commits */
 function compare(
   recorded: readonly Recorded[],
   { received, requests, lostAnswers, problems: found }: Consumer,
   lostRecords: number,
-): Omit<KillsReport, 'kills' | 'faults' | 'ended'> {
+): Omit<KillsReport, 'kills' | 'faults' | 'ended' | 'attacks'> {
   const problems = [...found]
+  const events = recorded.filter(({ betId }) => !betId.startsWith(withoutEvents))
   const before = new Map<string, string>()
-  for (const { id, betId, transactionId, delta, balanceAfter } of recorded) {
+  for (const { id, betId, transactionId, delta, balanceAfter } of events) {
     const event = received.get(id)
     if (event === undefined || event.acceptedAt === null) {
       problems.push(`${id}: recorded, and not delivered`)
@@ -137,12 +171,21 @@ function compare(
       problems.push(`${id}: sent before the earlier event of its bet was accepted`)
     before.set(betId, id)
   }
-  const ids = new Set(recorded.map(({ id }) => id))
+  const ids = new Set(events.map(({ id }) => id))
   for (const id of received.keys()) if (!ids.has(id)) problems.push(`${id}: delivered, and not recorded`)
   const duplicates = [...received.values()].reduce((sum, { accepted }) => sum + accepted - 1, 0)
   const duplicatesMax = lostRecords + lostAnswers
   if (duplicates > duplicatesMax) problems.push(`${duplicates} duplicates: more than ${duplicatesMax}`)
-  return { transactions: recorded.length, bets: before.size, requests, duplicates, duplicatesMax, problems }
+  const withoutEvent = recorded.length - events.length
+  return {
+    transactions: recorded.length,
+    withoutEvent,
+    bets: before.size,
+    requests,
+    duplicates,
+    duplicatesMax,
+    problems,
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

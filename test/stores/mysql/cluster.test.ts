@@ -18,6 +18,7 @@ import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/
 import { noGalera } from '../../mariadb/installation.js'
 import { startMariadb, withConnection } from '../../mariadb/server.js'
 import { relaysOn } from '../../outbox/nodes.js'
+import { overtakeOnMysql } from '../../outbox/overtaken.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
 import { placeBet as placementOf, settle, until } from './wallet.js'
@@ -260,6 +261,9 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
 
   it('with an outbox and a relay on each node, each event is delivered once, those of a bet in order', () =>
     relaysOn(cluster.nodes, first))
+
+  it('with a claim on one node, and the removal of an earlier event on another, then the next event is due', () =>
+    overtakeOnMysql([first, second]))
 
   it('when stores start on several nodes at once, then each is ready', async () => {
     const single = cluster.nodes.map(node => storeOver(node))

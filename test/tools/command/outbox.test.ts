@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { handlePlaceBet } from '../../../src/index.js'
 import type { WalletStore } from '../../../src/store.js'
-import type { OutboxTable } from '../../../src/stores/database/relay.js'
+import type { OutboxTable } from '../../../src/stores/database/outbox.js'
 import { createMysqlStore, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
 import { mysqlOutbox } from '../../../src/stores/mysql/relay.js'
 import { createPostgresStore, postgresMigrationSql } from '../../../src/stores/postgres/index.js'
@@ -122,7 +122,7 @@ describe.each([
       const bet = placeBet({ betId: `b-${bets}`, transactionId: `t-${bets}`, amount: '1' })
       expect(await handlePlaceBet(database.store, bet)).toMatchObject({ ok: true })
       const { claimed } = await outbox.claim(10, 60_000)
-      await outbox.postpone(claimed.map(each => ({ ...each, pauseMs: null, problem: 'no' })))
+      await outbox.postpone(claimed.map(each => ({ ...each, failures: 1, pauseMs: null, problem: 'no' })))
       expect(await outbox.stats()).toMatchObject({ queued: 0, dead: 1 })
       expect(await outbox.retryDeadLetters()).toBe(1)
       await outbox.remove((await outbox.claim(10, 60_000)).claimed)

@@ -133,7 +133,11 @@ const outboxTable = (schema: string) => sql`
     event_number bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
     id bigint unsigned NOT NULL,
     bet_id ${exactText(255)} NOT NULL,
+    -- Claims. A relay that was overtaken has a lower number, and changes nothing.
     attempts integer NOT NULL DEFAULT 0,
+    -- Failed attempts.
+    failures integer NOT NULL DEFAULT 0,
+    recorded_at datetime(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)),
     -- When a relay may claim it: at once, after the lease of another one, after a pause. NULL: a dead letter.
     due_at datetime(6),
     -- Why the last attempt failed.

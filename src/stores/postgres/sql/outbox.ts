@@ -1,4 +1,5 @@
 /** The outbox: its table, and the statements of the relay. */
+import { dueMinutesMax } from '../../database/outbox.js'
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { type DatabaseFunction, defineFunction, lookup, waitForDisk } from './fragments.js'
@@ -13,7 +14,11 @@ export const outboxStatements = (schema: string) => [
     CREATE TABLE IF NOT EXISTS ${schema}.outbox (
       bet_id text COLLATE "C" NOT NULL,
       event_number bigint NOT NULL,
+      -- Claims. A relay that was overtaken has a lower number, and changes nothing.
       attempts integer NOT NULL DEFAULT 0,
+      -- Failed attempts.
+      failures integer NOT NULL DEFAULT 0,
+      recorded_at timestamptz NOT NULL DEFAULT now(),
       -- When a relay may claim it: at once, after another's lease, after a pause. NULL: a dead letter.
       due_at timestamptz DEFAULT now(),
       -- Why the last attempt failed.
@@ -23,6 +28,8 @@ export const outboxStatements = (schema: string) => [
   sql`
     CREATE INDEX IF NOT EXISTS outbox_due_at ON ${schema}.outbox (due_at)`,
 ]
+
+const latestDue = `now() + interval '${dueMinutesMax} minutes'`
 
 /** The function that relays call: without a hash, as it does not depend on the options. */
 export const claimFunctionName = `claim_events_v${schemaVersion}`
@@ -44,7 +51,14 @@ export function claimFunction(tables: Tables): DatabaseFunction {
       events_max integer,
       lease_ms integer`,
     returns: sql`
-      TABLE (event_number bigint, attempts integer, is_blocked boolean)`,
+      TABLE (
+        bet_id text,
+        event_number bigint,
+        attempts integer,
+        failures integer,
+        is_blocked boolean,
+        is_gone boolean
+      )`,
     rows: 100,
     body: sql`
       #variable_conflict use_column
@@ -58,12 +72,25 @@ export function claimFunction(tables: Tables): DatabaseFunction {
         SELECT array_agg(due.bet_id), array_agg(due.event_number)
         INTO bet_ids, event_numbers
         FROM (
-          SELECT event.bet_id, event.event_number
-          FROM ${schema}.outbox event
-          WHERE event.due_at <= now()
-          ORDER BY event.due_at
+          SELECT * FROM (
+            SELECT event.bet_id, event.event_number
+            FROM ${schema}.outbox event
+            WHERE event.due_at <= now()
+            ORDER BY event.due_at
+            LIMIT events_max
+            FOR UPDATE SKIP LOCKED
+          ) waiting
+          UNION ALL
+          -- Written by a clock that was ahead: no lease and no pause of this one is as long.
+          SELECT * FROM (
+            SELECT event.bet_id, event.event_number
+            FROM ${schema}.outbox event
+            WHERE event.due_at > ${latestDue}
+            ORDER BY event.due_at
+            LIMIT events_max
+            FOR UPDATE SKIP LOCKED
+          ) of_another_clock
           LIMIT events_max
-          FOR UPDATE SKIP LOCKED
         ) due;
 
         RETURN QUERY
@@ -71,7 +98,7 @@ export function claimFunction(tables: Tables): DatabaseFunction {
         SET
           attempts = event.attempts + CASE WHEN earlier.is_blocking THEN 0 ELSE 1 END,
           due_at = CASE
-            WHEN earlier.due_at > now() THEN earlier.due_at
+            WHEN earlier.due_at > now() AND earlier.due_at <= ${latestDue} THEN earlier.due_at
             ELSE now() + lease_ms * interval '1 millisecond'
           END
         FROM unnest(bet_ids, event_numbers) AS due (bet_id, event_number)
@@ -87,7 +114,16 @@ export function claimFunction(tables: Tables): DatabaseFunction {
         )}
         WHERE event.bet_id = due.bet_id
           AND event.event_number = due.event_number
-        RETURNING event.event_number, event.attempts, earlier.is_blocking IS TRUE;
+        RETURNING
+          event.bet_id,
+          event.event_number,
+          event.attempts,
+          event.failures,
+          earlier.is_blocking IS TRUE,
+          NOT EXISTS (
+            SELECT FROM ${schema}.transactions stored
+            WHERE stored.wallet_transaction_id = event.event_number::text
+          );
       END`,
   })
 }
@@ -95,7 +131,13 @@ export function claimFunction(tables: Tables): DatabaseFunction {
 type Schema = Pick<Tables, 'schema'>
 
 export const claimStatement = ({ schema }: Schema) => sql`
-  SELECT event_number::text, attempts, is_blocked
+  SELECT
+    bet_id AS "betId",
+    event_number::text AS "eventNumber",
+    attempts,
+    failures,
+    is_blocked AS "isBlocked",
+    is_gone AS "isGone"
   FROM ${schema}.${claimFunctionName}($1, $2)`
 
 /** The transactions of events, called with their numbers as an array. */
@@ -115,41 +157,57 @@ export const removeStatement = ({ schema }: Schema) => sql`
   WHERE event.bet_id = given.bet_id
     AND event.event_number = given.event_number`
 
-/** Called with removed events as JSON: those behind them are due, unless a relay has claimed them since. */
+/**
+ * Called with removed events as JSON: the next event of each bet is due, unless a relay has claimed it since.
+ * Also one that is due already: a relay may be about to postpone it, as it has seen the removed one.
+ */
 export const releaseStatement = ({ schema }: Schema) => sql`
   UPDATE ${schema}.outbox event
   SET due_at = now()
   FROM ${given('')}
   WHERE event.bet_id = given.bet_id
-    AND event.event_number > given.event_number
+    AND event.event_number = (
+      SELECT min(next.event_number)
+      FROM ${schema}.outbox next
+      WHERE next.bet_id = given.bet_id
+    )
     AND event.attempts = 0
-    AND event.due_at > now()`
+    AND event.due_at IS NOT NULL`
 
 /** Called with failed attempts as JSON. Not one that another relay has claimed since. */
 export const postponeStatement = ({ schema }: Schema) => sql`
   UPDATE ${schema}.outbox event
-  SET due_at = now() + given.pause_ms * interval '1 millisecond', problem = given.problem
-  FROM ${given(', attempts integer, pause_ms integer, problem text')}
+  SET
+    due_at = now() + given.pause_ms * interval '1 millisecond',
+    problem = given.problem,
+    failures = given.failures
+  FROM ${given(', attempts integer, failures integer, pause_ms integer, problem text')}
   WHERE event.bet_id = given.bet_id
     AND event.event_number = given.event_number
     AND event.attempts = given.attempts`
 
+/** The age counts the hours of a clock that was ahead too. */
 export const statsStatement = ({ schema }: Schema) => sql`
   SELECT
     count(due_at)::integer AS queued,
     (count(*) - count(due_at))::integer AS dead,
-    (
-      SELECT (extract(epoch FROM clock_timestamp() - stored.recorded_at) * 1000)::float8
-      FROM ${schema}.transactions stored
-      WHERE stored.wallet_transaction_id = min(event.event_number)::text
-    ) AS oldest_ms
-  FROM ${schema}.outbox event`
+    (max(abs(extract(epoch FROM clock_timestamp() - recorded_at))) * 1000)::float8 AS "oldestMs"
+  FROM ${schema}.outbox`
 
 export const retryStatement = ({ schema }: Schema) => sql`
   WITH retried AS (
     UPDATE ${schema}.outbox
-    SET due_at = now(), attempts = 0
+    SET due_at = now(), failures = 0
     WHERE due_at IS NULL
     RETURNING 1
   )
   SELECT count(*)::integer AS retried FROM retried`
+
+/** Called with the name of the schema: what a relay reads of it that is no table. */
+export const viewsStatement = sql`
+  SELECT c.relname::text AS name
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1
+    AND c.relname IN ('outbox', 'transactions')
+    AND c.relkind NOT IN ('r', 'p')`
