@@ -4,19 +4,19 @@
  */
 
 import type { QueryFailed } from '../database/deadline.js'
+import { OperatorHook } from '../database/operator-hook.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Found } from '../database/store.js'
-import {
-  type CommitEntry,
-  callWithinTransaction,
-  type WithinTransaction,
-} from '../database/within-transaction.js'
+import type { CommitEntry, WithinTransaction } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
-import { mayComeAfterCommit } from './errors.js'
+import { mayComeAfterCommit, storeError } from './errors.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
 import { readCommitted } from './sql/fragments.js'
 import type { Tables } from './tables.js'
+
+/** A text or a number in a statement: not a name in double quotes, nor a parameter. */
+const valueStart = /'|\$(?!\d)|(?<![\w$."])\d/
 
 export interface CommitterSettings {
   connections: Connections
@@ -46,19 +46,20 @@ export function createCommitter({
   const commitOne = callsOf('commit_one', 7)
   // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
   const isolation = tables.legacyBets === null ? [] : [readCommitted]
+  const hook = withinTransaction && new OperatorHook(withinTransaction, storeError, valueStart)
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
     const { max, length } = found.column
-    const commitFollows = withinTransaction === undefined
+    const commitFollows = hook === undefined
     const settings = [lockTimeoutMs, hasTriggers(), commitFollows, durable && commitFollows]
     const [first] = items
     const [calls, values] =
       first !== undefined && items.length === 1
         ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
-    if (withinTransaction === undefined) {
+    if (hook === undefined) {
       if (connections.tellsBlocks && tables.legacyBets === null)
         return (await connections.call(calls.function, values)) as CommitRow[]
       const answered = connections.call(calls.procedure, values).catch((error: QueryFailed) => {
@@ -67,10 +68,12 @@ export function createCommitter({
       })
       return rowsOfProcedure(await answered) as CommitRow[]
     }
-    return await connections.transaction(async query => {
-      const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-      await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
-      return rows
-    }, isolation)
+    return await hook.during(callHook =>
+      connections.transaction(async query => {
+        const rows = (await query(calls.function.text, values)).rows as CommitRow[]
+        await callHook(query, { entries, rows, columns: found.columns })
+        return rows
+      }, isolation),
+    )
   }
 }
