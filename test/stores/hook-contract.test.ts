@@ -14,7 +14,7 @@ import type { WithinTransaction } from '../../src/stores/database/within-transac
 import { grantsFor } from '../../src/tools/command/grants.js'
 import { placeBet as placement } from '../fixtures.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
-import { isMysql, noServer } from '../mysql/engine.js'
+import { isMysql, noServer, processList } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { openWallet as openMysqlWallet } from './mysql/wallet.js'
 import { endOf, longTimeouts, openWallet, outOfTime, until } from './postgres/wallet.js'
@@ -108,12 +108,10 @@ const onMysql: Open = async (hook, options) => {
       const other = await wallet.otherSession()
       for (const statement of statements) await other.query(statement)
     },
+    // It runs, and cannot pass. InnoDB's list of lock waits is a cache that is not renewed while it is asked often.
     isWaiting: async () =>
-      (
-        await rows(
-          `SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%${schema}%'`,
-        )
-      ).length > 0,
+      (await rows(`SELECT 1 FROM ${processList} WHERE INFO LIKE '%SCHEMA.ledger%' AND ID <> CONNECTION_ID()`))
+        .length > 0,
     async asUser() {
       const user = schema.slice(-32)
       await admin.query(`CREATE USER ${user} IDENTIFIED BY 'secret'`)
@@ -268,8 +266,8 @@ describe.each(databases)('a hook on $on', ({ skipped, open, parameter }) => {
     expect(causesOf(fault)[1]).toMatchObject({
       ...{ code: 'HOOK_FAILED', page },
       problem:
-        'No answer within 120000 ms: withinTransaction had not returned; no changes were made. Does it write over ' +
-        'another connection than query? That one waits for rows that the wallet has locked, and what it writes stays',
+        'withinTransaction had not returned in time; no changes were made. Does it write over another ' +
+        'connection than query? That one waits for rows that the wallet has locked, and what it writes stays',
     })
     // The damage that the message is about.
     const written = () => books.host('SELECT reference FROM SCHEMA.ledger')
@@ -288,7 +286,7 @@ describe.each(databases)('a hook on $on', ({ skipped, open, parameter }) => {
     const fault = await outOfTime(() => place(store), isWaiting)
     expect(fault).toMatchObject(unavailable)
     expect(causesOf(fault)[1]?.problem).toContain(
-      'withinTransaction had not returned, and its statement had not ended: ' +
+      'withinTransaction had not returned in time, and its statement had not ended: ' +
         `UPDATE ${schema}.ledger SET amount = …; no changes were made`,
     )
   })

@@ -141,7 +141,7 @@ export class OperatorHook {
   /**
    * Runs a database transaction that calls the hook, by the function that it is called with.
    *
-   * @throws {QueryFailed} also when its time limit passes while the hook runs: the error says so
+   * @throws {QueryFailed}
    */
   async during<T>(
     transact: (callHook: (query: Query, batch: PendingBatch) => Promise<void>) => Promise<T>,
@@ -155,8 +155,8 @@ export class OperatorHook {
       })
     } catch (error) {
       const late = calls.find(({ ended, running }) => !ended || running.size > 0)
-      if (late === undefined || !(error instanceof QueryFailed && error.timedOut)) throw error
-      throw new QueryFailed(this.#late(late, error.cause as StoreError), error.sent, true)
+      if (late !== undefined && error instanceof QueryFailed && error.timedOut) this.#noteLate(late, error)
+      throw error
     }
   }
 
@@ -181,15 +181,14 @@ export class OperatorHook {
     this.#noteSilence(call, commits)
   }
 
-  #late({ running }: HookCall, cause: StoreError): StoreError {
+  #noteLate({ running }: HookCall, { cause }: QueryFailed): void {
     const [statement] = running
     const waits =
       statement === undefined ? '' : `, and its statement had not ended: ${this.#shown(statement.text)}`
-    return this.#makeError(
-      'HOOK_FAILED',
-      `${cause.problem}: withinTransaction had not returned${waits}; no changes were made. Does it write over another ` +
+    problems.set(
+      cause as StoreError,
+      `withinTransaction had not returned in time${waits}; no changes were made. Does it write over another ` +
         'connection than query? That one waits for rows that the wallet has locked, and what it writes stays',
-      { cause },
     )
   }
 
