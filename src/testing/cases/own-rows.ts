@@ -13,7 +13,7 @@ export const ownRowCases: readonly CaseDefinition[] = [
   {
     id: 'WS-91',
     level: 'MUST',
-    name: 'The own rows of a player are one per recorded movement: none for conflicts, refusals, retries and lost commits',
+    name: 'The PAM’s own rows are one per recorded movement, none for conflicts, refusals and lost commits',
     needs: ['ownRows'],
     async run(context: CaseContext) {
       const wallet = await context.open()
@@ -26,7 +26,7 @@ export const ownRowCases: readonly CaseDefinition[] = [
   {
     id: 'WS-92',
     level: 'MUST',
-    name: 'Own rows are one per recorded movement also if a commit at the same time is refused, as in one batch',
+    name: 'Own rows are one per recorded movement, also if a commit of the same batch is refused',
     needs: ['ownRows', 'refuseBets'],
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ...otherPlayers])
@@ -38,7 +38,7 @@ export const ownRowCases: readonly CaseDefinition[] = [
   {
     id: 'WS-93',
     level: 'MUST',
-    name: 'A commit that gives up waiting for a locked player leaves no own row, and its retry one',
+    name: 'A commit that gives up waiting for a locked player leaves no own row',
     needs: ['ownRows', 'holdPlayer'],
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ...otherPlayers])
@@ -51,7 +51,7 @@ export const ownRowCases: readonly CaseDefinition[] = [
   {
     id: 'WS-94',
     level: 'MUST',
-    name: 'A crash during a commit leaves its own row only with the whole commit, and a retry adds no second one',
+    name: 'A crash during a commit leaves its own row with the whole commit, or none',
     needs: ['ownRows', 'crash', 'holdCommit'],
     async run(context: CaseContext) {
       const before = await context.open()
