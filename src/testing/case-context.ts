@@ -68,7 +68,7 @@ export class CaseContext {
     const opened = await callHook(trace, 'open', () => harness.open(copies))
     this.#openedStores.push(opened)
     const knownPlayerId = players[0]?.playerId ?? 'unknown-player'
-    return new Wallet({ harness, trace, opened, knownPlayerId }, opened.store, 'store')
+    return new Wallet({ harness, trace, opened, knownPlayerId, sent: new Map() }, opened.store, 'store')
   }
 
   async closeAll(): Promise<void> {

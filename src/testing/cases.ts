@@ -10,6 +10,7 @@ import { limitDefinitions } from './cases/limits.js'
 import { lockWaitCases } from './cases/lock-waits.js'
 import { lostAnswerCases } from './cases/lost-answers.js'
 import { otherWriterCases } from './cases/other-writers.js'
+import { ownRowCases } from './cases/own-rows.js'
 import { pamRuleCases } from './cases/pam-rules.js'
 import { partitionCases } from './cases/partitions.js'
 import { raceCases } from './cases/races.js'
@@ -42,6 +43,7 @@ const storeDefinitions: readonly CaseDefinition[] = [
   ...otherWriterCases,
   ...lostAnswerCases,
   ...partitionCases,
+  ...ownRowCases,
   ...historyCases,
 ]
 

@@ -72,6 +72,12 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @returns a function that ends it
    */
   stopReplication?: ((opened: Opened) => ResumeReplication | Promise<ResumeReplication>) | null
+  /**
+   * Counts and adds up the rows that your hook (`withinTransaction`) wrote for the player: those of your
+   * ledger, with their amounts. Without rows of 0, and without those of deposits and settlements by PAM code.
+   * `null`: your code writes no rows with a commit.
+   */
+  ownRows?: ((opened: Opened, playerId: string) => OwnRows | Promise<OwnRows>) | null
   /** Moves the store's clock forward. `null`: nothing in the store expires. */
   advanceClock?: ((opened: Opened, milliseconds: number) => void | Promise<void>) | null
   /**
@@ -103,6 +109,13 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @returns a function that ends it
    */
   stopPartition?(opened: Opened, playerId: string): ResumePartition | Promise<ResumePartition>
+}
+
+/** Rows of the PAM about a player. */
+export interface OwnRows {
+  count: number
+  /** Of their amounts, in whole units of the currency; `"0"` without rows. */
+  sum: Decimal
 }
 
 /** A player's row that is locked. */

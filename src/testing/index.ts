@@ -13,6 +13,7 @@ export type {
   CaseOptions,
   HeldCommit,
   HeldPlayer,
+  OwnRows,
   ResumePartition,
   ResumeReplication,
   StoreHarness,

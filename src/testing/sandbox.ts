@@ -212,6 +212,11 @@ export class Sandbox {
     return { balances, bets }
   }
 
+  /** Whether the PAM's own rows are those of the recorded movements. */
+  async expectOwnRows(): Promise<void> {
+    await this.wallet.expectOwnRows(knownPlayers.map(({ playerId }) => idIn(this.#number, playerId)))
+  }
+
   /** A definite answer must be what is recorded. */
   async expectRecord(request: ModelRequest, answer: ModelAnswer): Promise<void> {
     const record = await this.#recorded(request)
@@ -230,7 +235,7 @@ export class Sandbox {
 
   /**
    * Checks the money without knowing the rules: no balance is negative, every balance is the initial balance
-   * plus all movements, and a rolled-back bet nets to zero.
+   * plus all movements, a rolled-back bet nets to zero, and the PAM's own rows are those of the movements.
    */
   async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
     const byPlayer = new Map<string, Cents>()
@@ -262,6 +267,7 @@ export class Sandbox {
       if (bet?.status !== 'ROLLED_BACK') continue
       this.#context.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
     }
+    await this.expectOwnRows()
   }
 
   #recorded({ operation, transactionId, playerId }: ModelRequest) {

@@ -1,5 +1,5 @@
 /** One connection to the store under test, with every call traced, and with the checks that cases share. */
-import { type Decimal, isDecimal } from '../money.js'
+import { add, type Decimal, isDecimal, isZero } from '../money.js'
 import type {
   Bet,
   CommitResult,
@@ -10,7 +10,7 @@ import type {
   WalletStore,
 } from '../store.js'
 import { sameAmount, sameBet } from './equality.js'
-import type { StoreHarness } from './harness.js'
+import type { OwnRows, StoreHarness } from './harness.js'
 import { callHook } from './hook-calls.js'
 import { short, shown, shownResult, type Trace, tracedStore } from './trace.js'
 
@@ -24,7 +24,11 @@ interface Shared {
   opened: Opened
   /** A player who exists: `load` needs one even if a case reads something else. */
   knownPlayerId: string
+  /** Every transaction that a commit was about, by its key. */
+  sent: Map<string, Transaction>
 }
+
+const noRows: OwnRows = { count: 0, sum: '0' }
 
 export class Wallet {
   /** Every call of this store is traced. */
@@ -37,7 +41,15 @@ export class Wallet {
     this.#shared = shared
     this.opened = shared.opened
     this.#untraced = untraced
-    this.store = tracedStore(untraced, shared.trace, actor)
+    const traced = tracedStore(untraced, shared.trace, actor)
+    this.store = {
+      ...traced,
+      commit(changes) {
+        const { operation, transactionId, playerId } = changes.transaction
+        shared.sent.set(shown([operation, transactionId, playerId]), { ...changes.transaction })
+        return traced.commit(changes)
+      },
+    }
   }
 
   /** Connects to the same data through the hook `reopen` or `crash`. */
@@ -115,6 +127,34 @@ export class Wallet {
   async expectBet(expected: Bet): Promise<void> {
     const actual = await this.bet(expected.betId, expected.playerId)
     this.#check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
+  }
+
+  /**
+   * Compares the PAM's own rows with the recorded movements, whatever became of their commits.
+   *
+   * @param playerIds of all commits unless given
+   */
+  async expectOwnRows(playerIds?: readonly string[]): Promise<void> {
+    const { harness, trace, sent } = this.#shared
+    const { ownRows } = harness
+    if (ownRows === undefined || ownRows === null) return
+    const expected = new Map<string, OwnRows>((playerIds ?? []).map(playerId => [playerId, noRows]))
+    for (const { operation, transactionId, playerId } of sent.values()) {
+      if (playerIds !== undefined && !playerIds.includes(playerId)) continue
+      const { count, sum } = expected.get(playerId) ?? noRows
+      const recorded = await this.transaction(operation, transactionId, playerId)
+      // It may have been recorded for another player.
+      const delta = recorded?.playerId === playerId ? recorded.delta : '0'
+      expected.set(playerId, isZero(delta) ? { count, sum } : { count: count + 1, sum: add(sum, delta) })
+    }
+    for (const [playerId, { count, sum }] of expected) {
+      const rows = await callHook(trace, 'ownRows', () => ownRows(this.opened, playerId))
+      this.#check(
+        rows?.count === count && isDecimal(rows.sum) && sameAmount(rows.sum, sum),
+        `ownRows of ${short(playerId)} to be those of the recorded movements: ${shown({ count, sum })}`,
+        rows,
+      )
+    }
   }
 
   #check(holds: boolean, expected: string, actual: unknown): asserts holds {

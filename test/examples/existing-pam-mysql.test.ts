@@ -153,6 +153,17 @@ describe.skipIf(noServer !== null)(`the example PAM on MariaDB${reason}`, async 
 
     refuseBets: (_, playerId) => block(pool, playerId),
 
+    // The rows of withinTransaction: not those of pam.ts.
+    async ownRows(_, playerId) {
+      const [[row]] = await pool.query<RowDataPacket[]>(
+        `SELECT COUNT(*) AS count, CAST(COALESCE(SUM(cents), 0) / 100 AS char) AS sum FROM pam.ledger
+          WHERE account_no = ? AND reason NOT IN ('deposit', 'withdrawal')
+            AND reference NOT IN (SELECT settlement_id FROM pam.settlements)`,
+        [playerId],
+      )
+      return { count: Number(row?.count), sum: String(row?.sum) }
+    },
+
     // Nothing expires, and there is one server.
     advanceClock: null,
     stopReplication: null,

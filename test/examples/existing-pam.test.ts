@@ -147,6 +147,18 @@ const harness: StoreHarness<Opened> = {
     await pam.pool.query('UPDATE pam.accounts SET stake_limit_cents = 0 WHERE account_no = $1', [playerId])
   },
 
+  // The rows of withinTransaction: not those of pam.ts.
+  async ownRows({ pam }, playerId) {
+    const { rows } = await pam.pool.query<{ count: number; sum: string }>(
+      `SELECT count(*)::integer, coalesce(sum(amount_cents), 0) * 0.01 AS sum
+        FROM pam.cash_ledger JOIN pam.accounts USING (account_id)
+        WHERE account_no = $1 AND reference NOT IN ('opening balance', 'deposit', 'withdrawal')
+          AND reference NOT IN (SELECT settlement_id FROM pam.settlements)`,
+      [playerId],
+    )
+    return rows[0] ?? { count: 0, sum: '0' }
+  },
+
   // Nothing expires.
   advanceClock: null,
 }

@@ -71,11 +71,12 @@ const harness: StoreHarness<Opened> = {
     database.exec('BEGIN IMMEDIATE')
     return { release: () => void database.exec('ROLLBACK') }
   },
-  // No code beside the store settles bets or closes accounts, no rule refuses, and one file has no replicas.
+  // No code beside the store settles bets or closes accounts, no rule refuses, no hook writes rows, and one file has no replicas.
   settleExternally: null,
   closePlayer: null,
   refuseBets: null,
   stopReplication: null,
+  ownRows: null,
   advanceClock: null,
   // The driver is synchronous.
   holdCommit: null,

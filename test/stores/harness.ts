@@ -184,6 +184,8 @@ export function databaseHarness<
 
     // A PAM may close an account in a column of its own: the store does not read it.
     closePlayer: null,
+    // Hooks that write rows: test/stores/own-rows.test.ts.
+    ownRows: null,
     // The store keeps everything.
     advanceClock: null,
 

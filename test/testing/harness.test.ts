@@ -23,6 +23,7 @@ describe('a hook that is null', () => {
     'refuseBets',
     'holdCommit',
     'stopReplication',
+    'ownRows',
     'advanceClock',
   ] as const
 
@@ -36,7 +37,9 @@ describe('a hook that is null', () => {
     expect(report).toMatchObject({ passed: true, complete: true })
     const skipped = report.results.filter(({ result }) => result === 'skipped')
     expect(skipped.map(({ id }) => id)).toEqual(
-      'WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90'.split(' '),
+      'WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90 WS-91 WS-92 WS-93 WS-94'.split(
+        ' ',
+      ),
     )
     expect(skipped.every(({ applies }) => !applies)).toBe(true)
     expect(lines).toContain(

@@ -104,6 +104,10 @@ const meanings = [
   'WS-88 MUST A settlement, an unsettlement and a rollback whose commits are delivered after their retries change the balance once',
   'WS-89 MUST A refusal for insufficient funds whose answer was lost is final, even after a deposit (D6, D7)',
   'WS-90 MUST While a partition is unavailable, every request of its players is a fault, and no other partition answers in its place; players of other partitions are served',
+  'WS-91 MUST The PAM’s own rows are one per recorded movement, none for conflicts, refusals and lost commits',
+  'WS-92 MUST Own rows are one per recorded movement, also if a commit of the same batch is refused',
+  'WS-93 MUST A commit that gives up waiting for a locked player leaves no own row',
+  'WS-94 MUST A crash during a commit leaves its own row with the whole commit, or none',
   'WS-95 MUST Random histories get the answers and the final state of the model',
   'WS-96 MUST Random histories with a crash at a random step get the answers and the final state of the model',
   'WS-97 MUST Concurrent requests get answers and a final state that some sequential order explains, under any schedule',
@@ -144,7 +148,7 @@ describe('a correct store', () => {
   it('passes every case that its hooks allow: the memory store', async () => {
     const results = await resultsOf(memoryHarness)
     const needsMore =
-      'WS-45 WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90 WS-96'.split(
+      'WS-45 WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90 WS-91 WS-92 WS-93 WS-94 WS-96'.split(
         ' ',
       )
     expect(results).toEqual(

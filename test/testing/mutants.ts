@@ -1100,6 +1100,85 @@ const ofLostAnswers = {
   ),
 }
 
+/** The hook of the PAM writes its rows beside the database transaction, or not once per commit. */
+const ofOwnRows = {
+  'own-rows-per-attempt': mutant(
+    'WS-91 the hook writes over another connection: the row of a commit that conflicts stays',
+    (correct, store) => ({
+      guardsHold(changes) {
+        const holds = correct.guardsHold(changes)
+        if (!holds) store.putOwnRow(changes.transaction)
+        return holds
+      },
+    }),
+  ),
+  'own-rows-of-new-bets-only': mutant('WS-91 the hook writes no row for credits', correct => ({
+    putOwnRow(transaction) {
+      if (transaction.operation === 'placebet') correct.putOwnRow(transaction)
+    },
+  })),
+  'own-rows-in-cents': mutant('WS-91 the hook writes amounts in another unit', correct => ({
+    putOwnRow: transaction => correct.putOwnRow({ ...transaction, delta: `${transaction.delta}00` }),
+  })),
+  'own-rows-of-refused-stakes': mutant(
+    'WS-92 the hook writes over another connection, and then refuses: its row stays',
+    (correct, store) => ({
+      refusalOf(changes) {
+        const refusal = correct.refusalOf(changes)
+        if (refusal !== null) store.putOwnRow(changes.transaction)
+        return refusal
+      },
+    }),
+  ),
+  'own-rows-of-batches-taken-apart': mutant(
+    'WS-92 the hook is called for a whole batch over another connection, and again for each when one is refused',
+    (correct, store) => {
+      let batch: WalletChanges[] = []
+      return {
+        async commit(changes) {
+          const own = batch
+          own.push(changes)
+          await undefined // all commits of this turn are in the batch
+          batch = []
+          const isTakenApart = own.some(each => store.refusalOf(each) !== null)
+          const result = await correct.commit(changes)
+          if (isTakenApart && result.status === 'committed') store.putOwnRow(changes.transaction)
+          return result
+        },
+      }
+    },
+  ),
+  'own-rows-of-lock-timeouts': mutant(
+    'WS-93 the hook writes over another connection before the commit waits for its player',
+    (correct, store) => ({
+      answerError(error, changes) {
+        if (error instanceof LockTimeout) store.putOwnRow(changes.transaction)
+        return correct.answerError(error, changes)
+      },
+    }),
+  ),
+  'own-rows-before-the-commit': mutant(
+    'WS-94 the hook commits its row over another connection before the commit',
+    (_, store) => ({
+      async write(rows) {
+        store.putOwnRow(rows.transaction)
+        await store.database.stopIfHeld()
+        await store.roundTrip()
+        putParts(store, rows, ['transaction', 'bet', 'player'])
+      },
+    }),
+  ),
+  'own-rows-lost': mutant('WS-97 the hook loses one row in fifty', correct => {
+    let calls = 0
+    return {
+      putOwnRow(transaction) {
+        calls += 1
+        if (calls % 50 !== 0) correct.putOwnRow(transaction)
+      },
+    }
+  }),
+}
+
 /** Faults that only long histories reach. */
 const ofHistories = {
   'other-credits-dropped': mutant(
@@ -1147,6 +1226,7 @@ export const mutants: readonly Mutant[] = [
   ofRaces,
   ofOtherWriters,
   ofLostAnswers,
+  ofOwnRows,
   ofHistories,
 ].flatMap(group => Object.entries(group).map(([name, row]) => ({ name, ...row })))
 

@@ -1,7 +1,7 @@
 /** The hooks of the kit for a store of several partitions, from those of one partition. */
 import { partitionStore } from '../../src/partition-store.js'
 import type { WalletStore } from '../../src/store.js'
-import type { HeldCommit, HeldPlayer, StoreHarness } from '../../src/testing/harness.js'
+import type { HeldCommit, HeldPlayer, OwnRows, StoreHarness } from '../../src/testing/harness.js'
 import { withLoadConfirmed } from '../../src/testing/with-load-confirmed.js'
 
 export interface OpenedPartitions<O extends { store: WalletStore }> {
@@ -106,6 +106,10 @@ export function partitionedHarness<O extends { store: WalletStore }>(
         const resumes = await each(opened, (one, { stopReplication }) => stopReplication?.(one))
         return async () => void (await Promise.all(resumes.map(resume => resume?.())))
       },
+    }),
+    ...has('ownRows', {
+      ownRows: (opened, playerId) =>
+        at(opened, playerId, (one, { ownRows }) => ownRows?.(one, playerId) as OwnRows),
     }),
     ...has('advanceClock', {
       advanceClock: async (opened, milliseconds) =>

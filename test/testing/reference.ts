@@ -3,7 +3,7 @@
  * between any two steps, and external writers. Every step is a separate method, so that a mutant can override
  * exactly one.
  */
-import { add, compare, type Decimal, decimalsOf, wholeDigitsOf } from '../../src/money.js'
+import { add, compare, type Decimal, decimalsOf, isZero, wholeDigitsOf } from '../../src/money.js'
 import type { SettlementRequest } from '../../src/requests.js'
 import type {
   Bet,
@@ -25,6 +25,8 @@ export class Database {
   readonly players = new Map<string, Player>()
   readonly bets = new Map<string, Bet>()
   readonly transactions = new Map<string, Transaction>()
+  /** The PAM's own rows, which its hook writes with each commit. */
+  readonly ownRows: { playerId: string; amount: Decimal }[] = []
   locks = new Locks()
   /** Increased by a crash: connections of an earlier epoch are lost. */
   epoch = 0
@@ -365,6 +367,11 @@ export class ReferenceStore implements WalletStore {
     this.putTransaction(rows)
     this.putBet(rows)
     this.putPlayer(rows)
+    this.putOwnRow(rows.transaction)
+  }
+  /** What the hook of the PAM does. */
+  putOwnRow({ playerId, delta }: Transaction): void {
+    if (!isZero(delta)) this.database.ownRows.push({ playerId, amount: delta })
   }
   putTransaction({ transaction }: Rows): void {
     this.database.transactions.set(this.transactionKey(transaction), transaction)
@@ -498,6 +505,10 @@ export function referenceHarness(
     refuseBets: ({ store, database }, playerId) => void database.limited.add(store.playerKey(playerId)),
     holdCommit: ({ database }) => database.hold(),
     stopReplication: ({ database }) => database.stopReplication(),
+    ownRows({ database }, playerId) {
+      const amounts = database.ownRows.filter(row => row.playerId === playerId).map(({ amount }) => amount)
+      return { count: amounts.length, sum: amounts.reduce(add, '0') }
+    },
     advanceClock({ database }, milliseconds) {
       database.nowMs += milliseconds
     },

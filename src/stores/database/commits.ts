@@ -15,6 +15,7 @@ import { LockWaits } from '../../batches/lock-waits.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
+import { problemOfHook } from './operator-hook.js'
 import { notRepresentable } from './refusals.js'
 import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
 import type { CommitRow } from './rows.js'
@@ -188,8 +189,10 @@ export class Commits {
     changes: WalletChanges,
     { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
   ): Promise<CommitResult> {
-    const { refusalOf, columns } = this.#settings
+    const { refusalOf, columns, errors } = this.#settings
     if (kind === 'conflict') return { status: kind }
+    const problem = problemOfHook(cause)
+    if (problem !== null) return unavailableFor(errors.make('HOOK_FAILED', problem, { cause }))
     if (kind === 'unavailable') return unavailableFor(cause)
     if (kind === 'unknown') throw this.#unknownOutcome(cause)
     // A statement of the hook has failed: a fault, whatever its error code (D9).

@@ -26,6 +26,7 @@ import type { CommitResult } from '../../store.js'
  *
  * Of single requests:
  * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
+ * - `HOOK_FAILED`: `withinTransaction` failed, or had not returned in time; no changes were made.
  * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
  * - `COMMIT_UNKNOWN`: the answer to a commit was lost, came from a former primary, or the wait for its
  *   synchronous standby was cancelled.
@@ -51,6 +52,7 @@ export type StoreErrorCode =
   | 'SEARCH_PATH'
   | 'SEQUENCE_BEHIND'
   | 'UNAVAILABLE'
+  | 'HOOK_FAILED'
   | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
@@ -76,6 +78,7 @@ const pages: Record<StoreErrorCode, string | Record<Engine, string>> = {
   SEARCH_PATH: 'errors.md#store-error-codes',
   SEQUENCE_BEHIND: 'errors.md#store-error-codes',
   UNAVAILABLE: { postgres: 'operations.md#failures', mysql: 'mysql.md#errors-of-the-server' },
+  HOOK_FAILED: 'postgres.md#your-own-rows-in-the-same-transaction',
   AMOUNT_NOT_REPRESENTABLE: 'errors.md#store-error-codes',
   COMMIT_UNKNOWN: 'errors.md#commit_unknown-what-to-do',
   IMPORT_REJECTED: 'go-live.md#with-an-import',

@@ -32,18 +32,25 @@ export interface PendingCommit {
 export type WithinTransaction = (query: Query, pending: readonly PendingCommit[]) => Promise<void>
 
 export type CommitEntry = Entry<WalletChanges, CommitResult>
-type Refusals = ReadonlyMap<CommitEntry, CommitResult & { status: 'refused' }>
+export type Refusals = Map<CommitEntry, CommitResult & { status: 'refused' }>
 
-/** The hook itself threw, not the database. */
-class HookFailed extends CallbackFailed {
+/** What is about to be committed. */
+export interface PendingBatch {
+  entries: readonly CommitEntry[]
+  rows: readonly CommitRow[]
+  columns: Columns
+}
+
+/** The hook itself failed, not the database. */
+export class HookFailed extends CallbackFailed {
   override readonly name = 'HookFailed'
 }
 
 /** The hook refused some of the requests: the database transaction is rolled back. */
 export class RefusedByHook extends CallbackFailed {
   override readonly name = 'RefusedByHook'
-  readonly refusals: Refusals
-  constructor(refusals: Refusals) {
+  readonly refusals: Readonly<Refusals>
+  constructor(refusals: Readonly<Refusals>) {
     super('Refused by withinTransaction')
     this.refusals = refusals
   }
@@ -55,40 +62,8 @@ const errorsOfHook = new WeakSet<object>()
 export const isErrorOfHook = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && errorsOfHook.has(error)
 
-/**
- * Calls the hook with the requests of a batch that are about to be committed, unless there are none.
- *
- * @throws {RefusedByHook} when the hook refused any of them
- */
-export async function callWithinTransaction(
-  hook: WithinTransaction,
-  query: Query,
-  pending: { entries: readonly CommitEntry[]; rows: readonly CommitRow[]; columns: Columns },
-): Promise<void> {
-  const call = { ended: false }
-  const refusals = new Map<CommitEntry, CommitResult & { status: 'refused' }>()
-  const commits = pendingCommits(pending, call, refusals)
-  if (commits.length === 0) return
-  const queryOfHook: Query = async (text, values) => {
-    // By then the connection may serve another request.
-    if (call.ended) throw new TypeError('query: withinTransaction has ended')
-    try {
-      return await query(text, values)
-    } catch (error) {
-      if (typeof error === 'object' && error !== null) errorsOfHook.add(error)
-      throw error
-    }
-  }
-  try {
-    await hook(queryOfHook, commits)
-  } catch (error) {
-    // An error of the database is retried like one of our own statements.
-    if (isErrorOfHook(error)) throw error
-    throw new HookFailed('withinTransaction threw; no changes were made', { cause: error })
-  } finally {
-    call.ended = true
-  }
-  if (refusals.size > 0) throw new RefusedByHook(refusals)
+export function noteErrorOfHook(error: unknown): void {
+  if (typeof error === 'object' && error !== null) errorsOfHook.add(error)
 }
 
 const isNewBet = ({ transaction: { operation, refusal } }: WalletChanges) =>
@@ -116,10 +91,10 @@ export async function withSavepoint<T>(work: (savepoint: string) => Promise<T>):
   }
 }
 
-function pendingCommits(
-  { entries, rows, columns }: Parameters<typeof callWithinTransaction>[2],
+export function pendingCommits(
+  { entries, rows, columns }: PendingBatch,
   call: { ended: boolean },
-  refusals: Map<CommitEntry, CommitResult & { status: 'refused' }>,
+  refusals: Refusals,
 ): PendingCommit[] {
   const commits: PendingCommit[] = []
   for (const row of rows.toSorted((a, b) => a.item_index - b.item_index)) {

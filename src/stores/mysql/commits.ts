@@ -2,17 +2,18 @@
  * Commits many changes by one call of a procedure, or in one database transaction with the rows of
  * `withinTransaction`.
  */
+import { OperatorHook } from '../database/operator-hook.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Found } from '../database/store.js'
-import {
-  type CommitEntry,
-  callWithinTransaction,
-  type WithinTransaction,
-} from '../database/within-transaction.js'
+import type { CommitEntry, WithinTransaction } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
+import { storeError } from './errors.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
 import { itemFields, procedureName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
+
+/** A text or a number in a statement: not a name in backticks. */
+const valueStart = /['"]|(?<![\w$.`])\d/
 
 export interface CommitterSettings {
   connections: Connections
@@ -25,18 +26,21 @@ export function createCommitter({ connections, tables, withinTransaction }: Comm
     `CALL ${tables.schema}.${procedureName(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
   const commitMany = call('commit', 5)
   const commitOne = call('commit_one', itemFields.length + 4)
+  const hook = withinTransaction && new OperatorHook(withinTransaction, storeError, valueStart)
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], { columns, column }: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
-    const commits = withinTransaction === undefined
+    const commits = hook === undefined
     const [text, values] = callOf()
-    if (commits) return (await connections.call(text, values)).map(commitRowOf)
-    return await connections.transaction(async database => {
-      const rows = (await database.call(text, values)).map(commitRowOf)
-      await callWithinTransaction(withinTransaction, database.query, { entries, rows, columns })
-      return rows
-    })
+    if (hook === undefined) return (await connections.call(text, values)).map(commitRowOf)
+    return await hook.during(callHook =>
+      connections.transaction(async database => {
+        const rows = (await database.call(text, values)).map(commitRowOf)
+        await callHook(database.query, { entries, rows, columns })
+        return rows
+      }),
+    )
 
     function callOf(): [string, unknown[]] {
       const { max, isUnsigned, length } = column

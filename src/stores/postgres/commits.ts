@@ -4,20 +4,20 @@
  */
 
 import { QueryFailed } from '../database/deadline.js'
+import { OperatorHook } from '../database/operator-hook.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Found } from '../database/store.js'
-import {
-  type CommitEntry,
-  callWithinTransaction,
-  type WithinTransaction,
-} from '../database/within-transaction.js'
+import type { CommitEntry, WithinTransaction } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
-import { mayComeAfterCommit } from './errors.js'
+import { mayComeAfterCommit, storeError } from './errors.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
 import { readCommitted } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
+
+/** A text or a number in a statement: not a name in double quotes, nor a parameter. */
+const valueStart = /'|\$(?!\d)|(?<![\w$."])\d/
 
 export interface CommitterSettings {
   connections: Connections
@@ -56,12 +56,13 @@ export function createCommitter({
   const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
     .map(name => `set_config('${name}', '${timeoutMs}', true)`)
     .join(', ')}`
+  const hook = withinTransaction && new OperatorHook(withinTransaction, storeError, valueStart)
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
     const { max, length } = found.column
-    const commitFollows = withinTransaction === undefined
+    const commitFollows = hook === undefined
     const { values: timeline, accept } = timelines.next()
     const settings = [lockTimeoutMs, hasTriggers(), commitFollows, durable && commitFollows, ...timeline]
     const [first] = items
@@ -69,7 +70,7 @@ export function createCommitter({
       first !== undefined && items.length === 1
         ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
-    if (withinTransaction === undefined) {
+    if (hook === undefined) {
       if (connections.tellsBlocks && tables.legacyBets === null)
         return (await connections.call(calls.function, values, accept)) as CommitRow[]
       const answered = connections
@@ -80,13 +81,15 @@ export function createCommitter({
         })
       return rowsOfProcedure(await answered) as CommitRow[]
     }
-    const rows = await connections.transaction(
-      async query => {
-        const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-        await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
-        return rows
-      },
-      [...isolation, limits],
+    const rows = await hook.during(callHook =>
+      connections.transaction(
+        async query => {
+          const rows = (await query(calls.function.text, values)).rows as CommitRow[]
+          await callHook(query, { entries, rows, columns: found.columns })
+          return rows
+        },
+        [...isolation, limits],
+      ),
     )
     try {
       accept(rows)

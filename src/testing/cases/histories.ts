@@ -195,6 +195,7 @@ async function runHistory(
     `the final state ${shownState(finalStateOf(model, context.harness.idScope))}`,
     shownState(state),
   )
+  await sandbox.expectOwnRows()
 }
 
 function sameState(model: Model, { balances, bets }: FinalState): boolean {

@@ -24,7 +24,7 @@ export const lockWaitCases: readonly CaseDefinition[] = [
 ]
 
 /** Commits bets of anna while another writer holds her, and releases her as soon as they have ended. */
-async function commitBetsWhileHeld(
+export async function commitBetsWhileHeld(
   context: CaseContext,
   wallet: Wallet,
 ): Promise<Awaited<ReturnType<typeof commitBets>>> {

@@ -94,7 +94,7 @@ async function closeAnna({ harness, trace }: CaseContext, wallet: Wallet): Promi
   await callHook(trace, 'closePlayer', () => harness.closePlayer?.(wallet.opened, 'anna'))
 }
 
-async function refuseBetsOfAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
+export async function refuseBetsOfAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
   trace.note('kit', 'makes the store refuse every stake of anna')
   await callHook(trace, 'refuseBets', () => harness.refuseBets?.(wallet.opened, 'anna'))
 }

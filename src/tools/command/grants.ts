@@ -34,6 +34,7 @@ export async function grants(words: string[]): Promise<number> {
   const use = useOf(values.for)
   tablesGiven(values)
   return await withDatabase(databaseUrlOf(values), async database => {
+    if (use === 'store') console.log(grantsOfHook)
     for (const statement of grantsFor(database.engine, await tablesIn(database, values), use, role))
       console.log(escapeInvisible(`${statement};`))
     return 0
@@ -45,6 +46,10 @@ function useOf(text = 'store'): RoleUse {
   if (use !== undefined) return use
   throw new UsageError(`--for must be ${roleUses.join(', ')}, not ${JSON.stringify(text)}`)
 }
+
+/** No check sees what a hook lacks: the first bet does. */
+export const grantsOfHook =
+  '-- And to this role what the statements of your withinTransaction need: INSERT on your ledger.'
 
 /** @param role as the catalog spells it; on MySQL and MariaDB a role, a user, or `user@host` */
 export function grantsFor(

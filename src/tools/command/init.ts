@@ -21,7 +21,7 @@ import { projectFiles } from '../init/write-project.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
-import { grantsFor } from './grants.js'
+import { grantsFor, grantsOfHook } from './grants.js'
 import { initHelp } from './help.js'
 import { forTerminal } from './output.js'
 
@@ -373,7 +373,7 @@ function grantsText(mapping: Mapping): string {
     ...roles.flatMap(([text, use, role]) => [
       `-- ${text}`,
       ...grantsFor(mapping.engine, tables, use, role).map(statement => `${statement};`),
-      ...(use === 'store' ? moreGrants(mapping, role) : []),
+      ...(use === 'store' ? [...moreGrants(mapping, role), grantsOfHook] : []),
     ]),
   ].join('\n')}\n`
 }

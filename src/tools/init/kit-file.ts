@@ -276,6 +276,7 @@ function hookLines(mapping: Mapping): string[] {
     "  return { release: async () => { await connection.query('ROLLBACK'); connection.release() } }",
     '},',
     'advanceClock: null, // no record expires',
+    'ownRows: null, // no hook writes rows',
     ...(closes
       ? ['closePlayer: exclude,', 'refuseBets: exclude,']
       : ['refuseBets: null, // no rule of your own refuses a bet']),

@@ -178,8 +178,8 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
           SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'injected'`,
       )
       const result = await resultOf(wallet.store.commit(placeBet(1, 'bob')))
-      // COMMIT was not sent yet: nothing is unknown.
-      expect(result).toEqual(outcome === 'unknown' ? 'unavailable' : expected)
+      // COMMIT was not sent yet: no changes were made.
+      expect(result).toBe(outcome === 'conflict' ? 'conflict' : 'unavailable')
       expect(await resultOf(wallet.store.commit(placeBet(2, 'alice')))).toBe('committed')
       expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
     })

@@ -141,6 +141,13 @@ const untouched = [
   ['carol', '100'],
 ]
 const done = expect.objectContaining({ status: 'committed' })
+const unavailable = { status: 'unavailable' }
+/** What failed in the hook. */
+const causeOf = (result: unknown) => {
+  const { cause } = result as { cause?: unknown }
+  expect(cause).toMatchObject({ code: 'HOOK_FAILED', problem: expect.stringMatching(/no changes were made/) })
+  return (cause as Error).cause
+}
 const batch = () => ['alice', 'bob', 'carol'].map((playerId, i) => placing({ playerId, n: i + 1 }))
 const isOf = (playerId: string) => (commit: PendingCommit) => commit.changes.transaction.playerId === playerId
 
@@ -209,8 +216,8 @@ describe.each([
       if (commits.some(isOf('bob'))) throw new PamRule('not bob')
     })
     const results = await commitAll(store, batch())
-    expect(results).toEqual([done, expect.any(Error), done])
-    expect((results[1] as Error).cause).toBeInstanceOf(PamRule)
+    expect(results).toEqual([done, unavailable, done])
+    expect(causeOf(results[1])).toMatchObject({ cause: expect.any(PamRule) })
     expect(await ledger()).toEqual([['place-1'], ['place-3']])
     expect(await rows(balances)).toEqual([
       ['alice', '70'],
@@ -221,9 +228,7 @@ describe.each([
       await faultOf(
         handlePlaceBet(store, placeBet({ playerId: 'bob', transactionId: 'place-9', betId: 'bet-9' })),
       ),
-    ).toMatchObject({
-      code: 'COMMIT_UNKNOWN',
-    })
+    ).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
   })
 
   it.each(unreadable)('throws a value %s: the rest of the batch is committed', async (_name, make) => {
@@ -242,14 +247,14 @@ describe.each([
       if (commits.some(isOf('bob'))) await query('SELECT 1/0')
     })
     const results = await commitAll(store, batch())
-    expect(results).toEqual([done, expect.objectContaining({ code: '22012' }), done])
+    expect(results).toEqual([done, unavailable, done])
+    expect(causeOf(results[1])).toMatchObject({ code: '22012' })
     expect(await ledger()).toEqual([['place-1'], ['place-3']])
     expect(await recorded()).toHaveLength(2)
   })
 
   const misuses: [name: string, misuse: (query: Query) => unknown][] = [
     ['swallows the error of a statement', query => query('SELECT 1/0').catch(() => {})],
-    ['does not await a statement that fails', query => void query('SELECT 1/0').catch(() => {})],
     ['rolls back', query => query('ROLLBACK')],
     [
       'rolls back, and begins a new block',
@@ -290,6 +295,18 @@ describe.each([
       ])
     },
   )
+
+  it('does not await its query: that request is rolled back, the rest of the batch is committed', async () => {
+    const { store, ledger, recorded } = await open(async (query, commits, schema) => {
+      await writeLedger(query, commits, schema)
+      if (commits.some(isOf('bob'))) void query('SELECT 1/0')
+    })
+    const results = await commitAll(store, batch())
+    expect(results).toEqual([done, unavailable, done])
+    expect(String(causeOf(results[1]))).toMatch(/withinTransaction did not await its query: SELECT …/)
+    expect(await ledger()).toEqual([['place-1'], ['place-3']])
+    expect(await recorded()).toHaveLength(2)
+  })
 
   it('swallows a failed statement: the connection goes back without a transaction block', async () => {
     const { wallet, store } = await onPool(
@@ -393,10 +410,10 @@ describe.each([
     })
     await handlePlaceBet(store, placeBet())
     const results = await commitAll(store, [settling(), placing({ playerId: 'bob', n: 2 })])
-    expect(results).toEqual([expect.any(Error), done])
-    expect((results[0] as Error).cause).toEqual(
-      new TypeError('refuse: only a debit or a new bet can be refused'),
-    )
+    expect(results).toEqual([unavailable, done])
+    expect(causeOf(results[0])).toMatchObject({
+      cause: new TypeError('refuse: only a debit or a new bet can be refused'),
+    })
     expect(await recorded()).toEqual([
       ['placebet', 'place-1', '-30', null],
       ['placebet', 'place-2', '-30', null],
@@ -407,7 +424,7 @@ describe.each([
       ['carol', '100'],
     ])
     const fault = await faultOf(recordSettlement(store, settlement()))
-    expect(fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+    expect(fault).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
   })
 
   it('takes too long: requests are answered in time, and nothing is committed, not even when it ends', async () => {
@@ -480,7 +497,9 @@ describe('a failure during the database transaction', () => {
     const { store, recorded } = await onPool(async query => {
       await query(`SELECT 'too long'::varchar(3)::text, 1e10::numeric(4, 2)`)
     })
-    await expect(store.commit(batch()[0] as never)).rejects.toMatchObject({ code: '22003' })
+    const result = await store.commit(batch()[0] as never)
+    expect(result).toEqual(unavailable)
+    expect(causeOf(result)).toMatchObject({ code: '22003' })
     expect(await recorded()).toEqual([])
   })
 
@@ -631,7 +650,7 @@ describe('connections', () => {
     })
     expect(await commitAll(store, batch())).toEqual([
       { status: 'refused', errorCode: 'NO', description: 'no' },
-      expect.any(Error),
+      unavailable,
       done,
     ])
     expect(removed).toBe(0)
