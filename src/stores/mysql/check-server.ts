@@ -2,7 +2,7 @@
 
 import { storeError } from './errors.js'
 import { multiPrimary } from './group-replication.js'
-import { checkWritable } from './servers.js'
+import { checkWritable } from './server-state.js'
 import type { Session } from './session.js'
 
 const names = [

@@ -30,7 +30,10 @@ export async function checkServers(
   tables: Tables,
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
-  const checks = connections.onEach(database => checkDatabase(database, tables, allowNotDurable))
+  const checks = connections.onEach(async (database, group) => ({
+    ...(await checkDatabase(database, tables, allowNotDurable)),
+    group,
+  }))
   const results = await Promise.allSettled(checks)
   const checked = results.flatMap((result, index) =>
     result.status === 'fulfilled' ? [{ ...result.value, number: index + 1 }] : [],
@@ -48,6 +51,7 @@ export async function checkServers(
       `Servers ${first.number} and ${other.number} of the list ${writableApart}: a ` +
         'call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
+  connections.begin(first.number - 1, first.group)
   return first.column
 }
 

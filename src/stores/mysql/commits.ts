@@ -31,7 +31,7 @@ export function createCommitter({ connections, tables, withinTransaction }: Comm
     const items = entries.map(({ item }) => item)
     const commits = withinTransaction === undefined
     const [text, values] = callOf()
-    if (commits) return (await connections.call(text, values)).map(commitRowOf)
+    if (commits) return await connections.call(text, values, rows => rows.map(commitRowOf))
     return await connections.transaction(async database => {
       const rows = (await database.call(text, values)).map(commitRowOf)
       await callWithinTransaction(withinTransaction, database.query, { entries, rows, columns })
