@@ -11,7 +11,8 @@ import {
 } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
-import { itemFields, procedureName } from './sql/fragments.js'
+import { itemFields } from './sql/fragments.js'
+import { calledProcedure } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 export interface CommitterSettings {
@@ -22,7 +23,7 @@ export interface CommitterSettings {
 
 export function createCommitter({ connections, tables, withinTransaction }: CommitterSettings) {
   const call = (name: string, parameters: number) =>
-    `CALL ${tables.schema}.${procedureName(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
+    `CALL ${calledProcedure(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
   const commitMany = call('commit', 5)
   const commitOne = call('commit_one', itemFields.length + 4)
 

@@ -125,10 +125,12 @@ export interface SessionLimits {
 
 type SettingOf = (name: string) => string
 
-function settingsFor(settingOf: SettingOf, { lockTimeoutMs }: SessionLimits): string[] {
+function settingsFor(settingOf: SettingOf, { timeoutMs, lockTimeoutMs }: SessionLimits): string[] {
   const isMaria = /mariadb/i.test(settingOf('version'))
   return [
     `innodb_lock_wait_timeout = ${Math.max(1, Math.round(lockTimeoutMs / 1000))}`,
+    // Of metadata. MySQL does not notice that the client of a statement that waits has gone.
+    `lock_wait_timeout = ${Math.max(1, Math.floor(timeoutMs / 1000))}`,
     ...(isMaria
       ? ["tx_isolation = 'READ-COMMITTED'", 'join_cache_level = 0']
       : ["transaction_isolation = 'READ-COMMITTED'", "optimizer_switch = 'block_nested_loop=off'"]),
