@@ -23,7 +23,7 @@ const used: [feature: string, since: string, pattern: RegExp][] = [
   ['utf8mb4_0900_bin', '8.0.17', /utf8mb4_0900_bin/],
   ['JSON_VALUE', '8.0.21', /JSON_VALUE\(/],
   ['invisible columns', '8.0.23', /\bINVISIBLE\b/],
-  ['IF NOT EXISTS of procedures', '8.0.29', /PROCEDURE \/\*!80000 IF NOT EXISTS/],
+  ['IF NOT EXISTS of procedures', '8.0.29', /PROCEDURE {1,2}IF NOT EXISTS/],
 ]
 
 /** What came later: a statement that reads like MySQL and runs on 9.7 may have it. */

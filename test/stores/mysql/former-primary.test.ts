@@ -12,7 +12,7 @@ import { type Replicated, startReplicated } from '../../mariadb/replica.js'
 import { type MariadbServer, withConnection } from '../../mariadb/server.js'
 import { type Address, openAddress } from '../../mysql/address.js'
 import { noServer } from '../../mysql/engine.js'
-import { keysOf, placeBet } from './wallet.js'
+import { keysOf, placeBet, until } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 const patience = { timeout: 60_000, interval: 50 }
@@ -281,13 +281,19 @@ describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
       const address = await addressOf(primary, replica)
       await servers.hold()
       await servers.setWritable(true)
+      const players = ['alice', 'bob', 'carol', 'dave']
+      let arrived = 0
       const store = createMysqlStore(poolOf(address, { connectionLimit: 4 }), {
         schema,
         connectionsMax: 4,
         batchMax: 1,
+        // None is confirmed before all four are under way.
+        async withinTransaction() {
+          arrived += 1
+          await until(() => arrived >= players.length)
+        },
       })
       await store.ready()
-      const players = ['alice', 'bob', 'carol', 'dave']
       await Promise.all(players.map(player => store.load(keysOf(placeBet(player, player)))))
       const burst = players.map(player => statusOf(store.commit(placeBet(player, player, '1'))))
       expect(await Promise.all(burst)).toEqual(players.map(() => 'committed'))

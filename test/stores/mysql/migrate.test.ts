@@ -133,7 +133,9 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     for (const [, name] of own) await gone.run(`DROP PROCEDURE SCHEMA.${name}`)
     expect(await gone.store.commit(placeBet(1))).toEqual({ status: 'unavailable' })
     await expect(gone.store.load(keysOf(placeBet(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    for (const statement of ['CALL nowhere.wallet_mine_v1()', 'RELEASE SAVEPOINT mine']) {
+    // MySQL does not prepare the second one.
+    const statements = ['CALL nowhere.wallet_mine_v1()', ...(isMysql ? [] : ['RELEASE SAVEPOINT mine'])]
+    for (const statement of statements) {
       const hooked = await open({
         options: { withinTransaction: async query => void (await query(statement)) },
       })
