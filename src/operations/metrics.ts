@@ -222,6 +222,20 @@ export const metrics: readonly Metric[] = [
     },
   },
   {
+    ...{
+      name: 'bet_wallet.missing_transaction',
+      kind: 'gauge',
+      unit: '{transaction}',
+      labels: ['transaction'],
+    },
+    help: '1 while every server that answers lacks this answered transaction, else absent (MySQL, MariaDB)',
+    from: 'stats',
+    read: stats => {
+      const { missingTransaction } = stats as { missingTransaction?: string | null }
+      return missingTransaction ? [[{ transaction: missingTransaction }, 1]] : []
+    },
+  },
+  {
     ...{ name: 'bet_wallet.outbox.events', kind: 'gauge', unit: '{event}', labels: ['state'] },
     help: 'Events of the outbox that are not delivered yet, and dead letters',
     from: 'relay',
