@@ -222,6 +222,20 @@ export const metrics: readonly Metric[] = [
     },
   },
   {
+    ...{
+      name: 'bet_wallet.missing_transaction',
+      kind: 'gauge',
+      unit: '{transaction}',
+      labels: ['transaction'],
+    },
+    help: '1 while every server that answers lacks this answered transaction, else absent (MySQL, MariaDB)',
+    from: 'stats',
+    read: stats => {
+      const { missingTransaction } = stats as { missingTransaction?: string | null }
+      return missingTransaction ? [[{ transaction: missingTransaction }, 1]] : []
+    },
+  },
+  {
     ...{ name: 'bet_wallet.outbox.enabled', kind: 'gauge', unit: '{store}', labels: [] },
     help: '1 if the store writes events, for a relay',
     from: 'stats',

@@ -11,6 +11,8 @@ export interface Replicated {
   /** The replica receives what the primary commits, and applies nothing of it until `release`. */
   hold(): Promise<void>
   release(): Promise<void>
+  /** Whether the replica may be written to, as after a promotion, or by mistake. It goes on to replicate. */
+  setWritable(isWritable: boolean): Promise<void>
   /** Resolves when the replica has applied what the primary has committed so far. */
   caughtUp(): Promise<void>
   stop(): Promise<void>
@@ -22,7 +24,10 @@ interface Names {
   replicaSettings: Readonly<Record<string, string>>
   /** Statements of the replica: to replicate, and then to refuse writes of its users with all rights too. */
   follow(primary: MariadbConfig): string
-  refuseWrites(user: string): readonly string[]
+  refuseWrites(config: MariadbConfig): readonly string[]
+  /** Who may change that, if it is not the same user. */
+  operator?: string
+  setWritable(isWritable: boolean): string
   position: string
   waitFor(position: string): string
 }
@@ -39,7 +44,13 @@ const ofMariadb: Names = {
   follow: ({ host, port, user, password }) =>
     `CHANGE MASTER TO master_host = '${host}', master_port = ${port}, master_user = '${user}',
       master_password = '${password}', master_use_gtid = slave_pos`,
-  refuseWrites: user => ['SET GLOBAL read_only = ON', `REVOKE READ_ONLY ADMIN ON *.* FROM '${user}'@'127.%'`],
+  refuseWrites: ({ user, password }) => [
+    `GRANT READ_ONLY ADMIN ON *.* TO 'operator'@'127.%' IDENTIFIED BY '${password}'`,
+    'SET GLOBAL read_only = ON',
+    `REVOKE READ_ONLY ADMIN ON *.* FROM '${user}'@'127.%'`,
+  ],
+  operator: 'operator',
+  setWritable: isWritable => `SET GLOBAL read_only = ${isWritable ? 'OFF' : 'ON'}`,
   position: '@@gtid_binlog_pos',
   waitFor: position => `DO MASTER_GTID_WAIT('${position}')`,
 }
@@ -59,6 +70,7 @@ const ofMysql: Names = {
     `CHANGE REPLICATION SOURCE TO SOURCE_HOST = '${host}', SOURCE_PORT = ${port}, SOURCE_USER = '${user}',
       SOURCE_PASSWORD = '${password}', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1`,
   refuseWrites: () => ['SET GLOBAL super_read_only = ON'],
+  setWritable: isWritable => (isWritable ? 'SET GLOBAL read_only = OFF' : 'SET GLOBAL super_read_only = ON'),
   position: '@@gtid_executed',
   waitFor: position => `DO WAIT_FOR_EXECUTED_GTID_SET('${position}')`,
 }
@@ -72,21 +84,23 @@ export async function startReplicated(): Promise<Replicated> {
     await Promise.all(servers.map(server => server.stop()))
   }
   try {
-    const replica = await startServer({ settings: { server_id: '2', ...names.replicaSettings } })
+    const { password } = primary.config
+    const replica = await startServer({ password, settings: { server_id: '2', ...names.replicaSettings } })
     servers.push(replica)
-    const onReplica = (statement: string) =>
-      withConnection(replica.config, async connection => {
+    const onReplica = (statement: string, user = replica.config.user) =>
+      withConnection({ ...replica.config, user }, async connection => {
         await connection.query(statement)
       })
     await onReplica(names.follow(primary.config))
     await onReplica('START REPLICA')
-    for (const statement of names.refuseWrites(primary.config.user)) await onReplica(statement)
+    for (const statement of names.refuseWrites(replica.config)) await onReplica(statement)
     return {
       primary,
       replica,
       stop,
       hold: () => onReplica('STOP REPLICA SQL_THREAD'),
       release: () => onReplica('START REPLICA SQL_THREAD'),
+      setWritable: isWritable => onReplica(names.setWritable(isWritable), names.operator),
       async caughtUp() {
         const position = await withConnection(primary.config, async connection => {
           const [rows] = await connection.query<RowDataPacket[]>(`SELECT ${names.position} AS position`)

@@ -7,6 +7,7 @@ import { type Durability, DurabilityGauge } from './durability.js'
 import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
 import { notRepresentable } from './refusals.js'
+import type { CommitRow } from './rows.js'
 import { StartCheck } from './start-check.js'
 
 export interface DatabaseStore extends WalletStore {
@@ -56,6 +57,8 @@ export interface DatabaseParts
   read: LoadSettings['read']
   readConfirmed: LoadSettings['read']
   execute(entries: Executed, found: Found): ReturnType<CommitSettings['execute']>
+  /** Called with what `execute` has returned, when the commits are certain. */
+  onConfirmed?(entries: Executed, rows: readonly CommitRow[]): void
 }
 
 type Executed = Parameters<CommitSettings['execute']>[0]
@@ -83,10 +86,15 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     players,
     read: gauge.guarded(parts.readConfirmed, false),
   })
+  const execute = gauge.guarded((entries: Executed) => parts.execute(entries, database.found), true)
   const commits = new Commits({
     ...parts,
     columns,
-    execute: gauge.guarded((entries: Executed) => parts.execute(entries, database.found), true),
+    async execute(entries) {
+      const rows = await execute(entries)
+      parts.onConfirmed?.(entries, rows)
+      return rows
+    },
   })
   const load = async (batches: typeof loads, keys: WalletKeys) => {
     if (!database.isChecked) await database.check()

@@ -2,7 +2,7 @@
 
 import { storeError } from './errors.js'
 import { multiPrimary } from './group-replication.js'
-import { checkWritable } from './servers.js'
+import { checkWritable } from './server-state.js'
 import type { Session } from './session.js'
 
 const names = [
@@ -54,11 +54,11 @@ function checkVersion(variables: Variables): void {
   const isMaria = /mariadb/i.test(version)
   const isEnough = isMaria
     ? major > 10 || (major === 10 && minor >= 6)
-    : major > 8 || (major === 8 && (minor > 0 || patch >= 23))
+    : major > 8 || (major === 8 && (minor > 0 || patch >= 29))
   if (!isEnough) {
     throw storeError(
       'DATABASE_REJECTED',
-      `MariaDB 10.6 or MySQL 8.0.23 or newer is required; this is ${version}`,
+      `MariaDB 10.6 or MySQL 8.0.29 or newer is required; this is ${version}`,
     )
   }
 }

@@ -13,7 +13,7 @@ import type { Values } from './rows.js'
 import type { Session } from './session.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { rightsOf } from './sql/rights.js'
-import { procedureMode, proceduresOf } from './sql/schema.js'
+import { calledProcedure, procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
@@ -30,7 +30,10 @@ export async function checkServers(
   tables: Tables,
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
-  const checks = connections.onEach(database => checkDatabase(database, tables, allowNotDurable))
+  const checks = connections.onEach(async (database, group) => ({
+    ...(await checkDatabase(database, tables, allowNotDurable)),
+    group,
+  }))
   const results = await Promise.allSettled(checks)
   const checked = results.flatMap((result, index) =>
     result.status === 'fulfilled' ? [{ ...result.value, number: index + 1 }] : [],
@@ -48,6 +51,7 @@ export async function checkServers(
       `Servers ${first.number} and ${other.number} of the list ${writableApart}: a ` +
         'call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
+  connections.begin(first.number - 1, first.group)
   return first.column
 }
 
@@ -193,36 +197,59 @@ async function checkCollations(database: Session, tables: Tables): Promise<void>
 }
 
 /** Compares the procedures with the catalog: SQL by hand may have replaced them. */
-async function checkProcedures(database: Session, tables: Tables, allowOtherOptions = false): Promise<void> {
-  const { schemaName, optionSet } = tables
+async function checkProcedures(database: Session, tables: Tables): Promise<void> {
+  const [first] = await wrongProcedures(database, tables)
+  if (first === undefined) return
+  const [name, problem] = first
+  throw storeError(
+    'SCHEMA_VERSION',
+    `The procedure ${tables.schemaName}.${name} ${problem}: ${migrateAdvice}`,
+  )
+}
+
+/**
+ * @returns the procedures that are not as the migration creates them, each with what is wrong
+ * @throws {StoreError} `SCHEMA_OPTIONS`
+ */
+export async function wrongProcedures(
+  database: Session,
+  tables: Tables,
+  allowOtherOptions = false,
+): Promise<ReadonlyMap<string, string>> {
   const stored = await database.rows(
     `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE, CHARACTER_SET_CLIENT, COLLATION_CONNECTION,
         UNIX_TIMESTAMP(CREATED)
       FROM information_schema.ROUTINES
       WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE' ORDER BY CREATED DESC`,
-    [schemaName],
+    [tables.schemaName],
   )
+  const isOwn = ([name]: Values) => String(name).startsWith(procedureName(tables, 'commit'))
+  checkOwner(tables, stored, stored.filter(isOwn).at(-1))
+  if (!allowOtherOptions && !stored.some(isOwn)) checkOptions(stored, tables)
+  const all = proceduresOf(tables)
   const find = (name: string) => stored.find(([each]) => String(each) === name)
-  const commitName = procedureName(tables, 'commit')
-  checkOwner(tables, stored, find(commitName))
-  if (find(commitName) === undefined && !allowOtherOptions) {
-    const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
-    if (other !== undefined && String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) {
-      const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
-      throw storeError(
-        'SCHEMA_OPTIONS',
-        `The schema ${schemaName} was migrated with other options: ${differences}. ${besideAdvice}`,
-      )
-    }
-  }
-  const optionSets = stored.filter(([name]) => /^wallet_commit_v/.test(String(name))).length
-  for (const { name, body } of proceduresOf(tables)) {
-    // PAM code calls this one. Beside other options, it may belong to those.
-    const isOfOthers = name === creditProcedureName && optionSets > 1
-    const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
-    if (problem !== null)
-      throw storeError('SCHEMA_VERSION', `The procedure ${schemaName}.${name} ${problem}: ${migrateAdvice}`)
-  }
+  const commits = stored.map(([name]) => String(name)).filter(name => /^wallet_commit_v/.test(name))
+  const isShared = commits.length > 1 && all.some(({ name }) => commits.includes(name))
+  return new Map(
+    all.flatMap(({ name, body }): [string, string][] => {
+      // PAM code calls this one. Beside other options or another release, it may belong to those.
+      const isOfOthers = name === creditProcedureName && isShared
+      const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
+      return problem === null ? [] : [[name, problem]]
+    }),
+  )
+}
+
+/** @throws {StoreError} `SCHEMA_OPTIONS`: the migration has run with others alone */
+function checkOptions(stored: readonly Values[], tables: Tables): void {
+  const { schemaName, optionSet } = tables
+  const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}(_[0-9a-f]{8})?$/.test(String(name)))
+  if (other === undefined || !String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) return
+  const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
+  throw storeError(
+    'SCHEMA_OPTIONS',
+    `The schema ${schemaName} was migrated with other options: ${differences}. ${besideAdvice}`,
+  )
 }
 
 /**
@@ -232,6 +259,7 @@ async function checkProcedures(database: Session, tables: Tables, allowOtherOpti
 function checkOwner(
   { schemaName, players }: Tables,
   stored: readonly Values[],
+  /** The oldest procedure of these options. */
   own: Values | undefined,
 ): void {
   for (const [name, comment, , , , , created] of stored) {
@@ -302,10 +330,7 @@ async function tryProcedures(database: Session, tables: Tables): Promise<void> {
 async function tryStatements(database: Session, tables: Tables): Promise<void> {
   const { schema } = tables
   const call = (name: string, values: unknown[]) =>
-    database.call(
-      `CALL ${schema}.${procedureName(tables, name)}(${values.map(() => '?').join(', ')})`,
-      values,
-    )
+    database.call(`CALL ${calledProcedure(tables, name)}(${values.map(() => '?').join(', ')})`, values)
   await call('load', ['[["placebet", "", null, ""]]', proofId()])
   await call('commit', ['[]', '[]', null, null, 1])
   await call('commit_one', [...itemFields.map(() => null), null, null, null, 1])

@@ -1,6 +1,7 @@
 /** The connections of the store: each of its calls on a prepared session, under a deadline. */
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
+import type { ConfirmedRecords } from './confirmed-records.js'
 import {
   acquire,
   type CallbackPool,
@@ -13,8 +14,9 @@ import {
 } from './driver.js'
 import { errors, isServerFault, storeError } from './errors.js'
 import type { Values } from './rows.js'
-import { checkMembership, Servers } from './servers.js'
-import { prepareSession, type Session, sessionOf } from './session.js'
+import { checkMembership } from './server-state.js'
+import { Servers } from './servers.js'
+import { clusterOf, prepareSession, type Session, type SessionLimits, sessionOf } from './session.js'
 import { beforeCommit, inTransaction } from './transactions.js'
 
 export interface Connections {
@@ -28,14 +30,18 @@ export interface Connections {
     values: unknown[],
     accept: (rows: readonly Values[]) => void,
   ): Promise<readonly Values[]>
-  /** Calls a procedure that commits. @throws {QueryFailed} */
-  call(text: string, values: unknown[]): Promise<readonly Values[]>
+  /** Calls a procedure that commits. @returns what `read` makes of its rows @throws {QueryFailed} */
+  call<T extends object>(text: string, values: unknown[], read: (rows: readonly Values[]) => T): Promise<T>
   /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
   transaction<T>(work: (database: Session) => Promise<T>): Promise<T>
   /** Runs `work` on a connection of the first server that answers. @throws {QueryFailed} */
   onAny<T>(work: (database: Session) => Promise<T>): Promise<T>
   /** Runs `work` on every server: a promise for each, in the order of the list. @throws {QueryFailed} */
-  onEach<T>(work: (database: Session) => Promise<T>): readonly Promise<T>[]
+  onEach<T>(work: (database: Session, cluster: string | null) => Promise<T>): readonly Promise<T>[]
+  /** @see Servers.begin */
+  begin(index: number, cluster: string | null): void
+  /** @see Servers.look */
+  look(): Promise<void>
 }
 
 /** The settings of the store that its connections need. */
@@ -44,21 +50,34 @@ export interface Limits {
   lockTimeoutMs: number
 }
 
-/** @throws {StoreError} `UNSUPPORTED_CLIENT` */
-export function connectionsFrom(client: MysqlClient, { timeoutMs, lockTimeoutMs }: Limits): Connections {
+/**
+ * @param records those that a server must have; `null`: any server may be asked
+ * @throws {StoreError} `UNSUPPORTED_CLIENT`
+ */
+export function connectionsFrom(
+  client: MysqlClient,
+  { timeoutMs, lockTimeoutMs }: Limits,
+  records: ConfirmedRecords | null = null,
+): Connections {
   const pools = Array.isArray(client) ? client : [client]
   // Each server has its share, so that another one is asked in time.
   const serverTimeoutMs = Math.ceil(timeoutMs / pools.length)
-  const servers = new Servers(pools, (pool, work, share = 1) =>
-    withDeadline(serverTimeoutMs * share, errors.make, deadline =>
-      withConnection(pool, deadline, lockTimeoutMs, connection => work(connection, deadline)),
-    ),
+  const limits = { timeoutMs: serverTimeoutMs, lockTimeoutMs }
+  const servers = new Servers(
+    pools,
+    (pool, work, share = 1) =>
+      withDeadline(serverTimeoutMs * share, errors.make, deadline =>
+        withConnection(pool, deadline, limits, connection => work(connection, deadline)),
+      ),
+    records,
   )
   const onAny = <T>(work: (connection: Connection) => Promise<T>) =>
     // 1205 is how a cluster's node without a majority ends the wait of a read.
     servers.onFirstAvailable(({ kind }) => kind !== 'rejected', work)
   /** Nothing was done, and another server may do it. */
   const canCommitElsewhere = ({ kind, lost }: Failure) => kind === 'unavailable' && lost
+  const sending = <T>(connection: Connection, commit: () => Promise<T>) =>
+    records === null ? commit() : records.sending(connection, commit)
   return {
     isCluster: servers.isCluster,
     read: (text, values) =>
@@ -75,19 +94,21 @@ export function connectionsFrom(client: MysqlClient, { timeoutMs, lockTimeoutMs 
         accept(rows)
         return rows
       }),
-    call: (text, values) =>
+    call: (text, values, read) =>
       servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
         await checkMembership(connection)
         beforeCommit(deadline)
-        return await callProcedure(connection, text, values)
+        return await sending(connection, async () => read(await callProcedure(connection, text, values)))
       }),
     transaction: work =>
       servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
         await checkMembership(connection)
-        return await inTransaction(connection, deadline, work)
+        return await sending(connection, () => inTransaction(connection, deadline, work))
       }),
     onAny: work => onAny(connection => work(sessionOf(connection))),
-    onEach: work => servers.onEach(connection => work(sessionOf(connection))),
+    onEach: work => servers.onEach(connection => work(sessionOf(connection), clusterOf(connection))),
+    begin: (index, cluster) => servers.begin(index, cluster),
+    look: () => servers.look(),
   }
 }
 
@@ -98,7 +119,7 @@ export function connectionsFrom(client: MysqlClient, { timeoutMs, lockTimeoutMs 
 async function withConnection<T>(
   pool: CallbackPool,
   deadline: Deadline,
-  lockTimeoutMs: number,
+  limits: SessionLimits,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   let connection: Connection | null = null
@@ -114,7 +135,7 @@ async function withConnection<T>(
       throw storeError('UNAVAILABLE', 'Timed out waiting for a connection')
     }
     connection = acquired
-    await prepareSession(acquired, lockTimeoutMs)
+    await prepareSession(acquired, limits)
     return await work(acquired)
   } catch (error) {
     broken = !(error instanceof CallbackFailed)

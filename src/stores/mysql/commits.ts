@@ -9,7 +9,8 @@ import type { CommitEntry, WithinTransaction } from '../database/within-transact
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
-import { itemFields, procedureName } from './sql/fragments.js'
+import { itemFields } from './sql/fragments.js'
+import { calledProcedure } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 /** A text or a number in a statement: not a name in backticks. */
@@ -23,7 +24,7 @@ export interface CommitterSettings {
 
 export function createCommitter({ connections, tables, withinTransaction }: CommitterSettings) {
   const call = (name: string, parameters: number) =>
-    `CALL ${tables.schema}.${procedureName(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
+    `CALL ${calledProcedure(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
   const commitMany = call('commit', 5)
   const commitOne = call('commit_one', itemFields.length + 4)
   const hook = withinTransaction && new OperatorHook(withinTransaction, storeError, valueStart)
@@ -33,7 +34,7 @@ export function createCommitter({ connections, tables, withinTransaction }: Comm
     const items = entries.map(({ item }) => item)
     const commits = hook === undefined
     const [text, values] = callOf()
-    if (hook === undefined) return (await connections.call(text, values)).map(commitRowOf)
+    if (hook === undefined) return await connections.call(text, values, rows => rows.map(commitRowOf))
     return await hook.during(callHook =>
       connections.transaction(async database => {
         const rows = (await database.call(text, values)).map(commitRowOf)

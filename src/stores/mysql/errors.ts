@@ -108,12 +108,20 @@ const unknownNumbers = [
   ...[1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 3100, 3101, 1105],
 ]
 
+/**
+ * 1305 of a procedure of the library, which is gone: nothing was executed. A savepoint that is gone, and what a
+ * hook calls, have the same number.
+ */
+const isOwnProcedureGone = ({ number, message }: ServerError) =>
+  number === 1305 && /^PROCEDURE \S+\.(wallet_\w+|credit_bet)_v\d+\w* does not exist$/.test(message)
+
 /** @param sent whether anything was sent that may have been committed */
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
   const answer = serverErrorOf(error)
   if (answer === null || unknownNumbers.includes(answer.number)) return sent ? 'unknown' : 'unavailable'
   if (conflictNumbers.includes(answer.number)) return 'conflict'
   if (isOwnDuplicate(answer) && !isErrorOfHook(error)) return 'conflict'
+  if (isOwnProcedureGone(answer) && !isErrorOfHook(error)) return 'unavailable'
   // No full disk: a smaller batch fits into its table in memory, and one item needs none.
   if (answer.number === 1114 && /wallet_batch_/.test(answer.message)) return 'rejected'
   return [...temporaryNumbers, ...serverNumbers].includes(answer.number) ? 'unavailable' : 'rejected'

@@ -8,11 +8,12 @@ import {
   migrationSettings,
 } from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
-import { migrationProblem } from './check.js'
+import { migrationProblem, wrongProcedures } from './check.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
 import { check, storeError } from './errors.js'
 import type { Session } from './session.js'
+import { creditProcedureName } from './sql/fragments.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
@@ -42,14 +43,18 @@ export function mysqlMigrationSql(
     : []
   return [
     `-- Tables and procedures of bet-wallet, version ${schemaVersion}.`,
-    '-- This file can be run again: tables and rows are kept, procedures are replaced.',
+    '-- This file can be run again, also while the wallet runs: tables, rows and procedures that are called are kept.',
     `SET ${sessionVariables.map(name => `@bet_wallet_${name} = @@SESSION.${name}`).join(', ')};`,
     `SET SESSION sql_mode = ${literal(procedureMode)};`,
     '-- The character set of this file; procedures keep that of the session.',
     'SET NAMES utf8mb4;',
     ...[...tableStatements(tables), ...indexes].map(statement => `${statement};`),
     'DELIMITER $$',
-    ...procedureStatements(tables).map(statement => `${statement} $$`),
+    ...procedureStatements(
+      tables,
+      () => true,
+      name => name === creditProcedureName,
+    ).map(statement => `${statement} $$`),
     'DELIMITER ;',
     `SET ${sessionVariables.map(name => `SESSION ${name} = @bet_wallet_${name}`).join(', ')};`,
     '',
@@ -60,14 +65,20 @@ export function mysqlMigrationSql(
 const sessionVariables = ['sql_mode', 'character_set_client', 'character_set_results', 'collation_connection']
 
 /**
- * MariaDB replaces a procedure and keeps the rights on it. MySQL cannot: it drops the procedure first, and
- * with it what was granted on it. Each server takes the comments of the other for comments.
+ * On MySQL a procedure that is replaced is dropped first, and with it what was granted on it. Each server
+ * takes the comments of the other for comments.
  */
-function procedureStatements(tables: Tables, only: (name: string) => boolean = () => true): string[] {
+function procedureStatements(
+  tables: Tables,
+  isIncluded: (name: string) => boolean,
+  isReplaced: (name: string) => boolean,
+): string[] {
   return proceduresOf(tables)
-    .filter(({ name }) => only(name))
+    .filter(({ name }) => isIncluded(name))
     .flatMap(({ name, definition }) => [
-      `/*!80000 DROP PROCEDURE IF EXISTS ${tables.schema}.${name} */ /*M!100001 DO 0 */`,
+      ...(isReplaced(name)
+        ? [`/*!80000 DROP PROCEDURE IF EXISTS ${tables.schema}.${name} */ /*M!100001 DO 0 */`]
+        : []),
       definition,
     ])
 }
@@ -126,7 +137,9 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
     await createMissingSchema(database, tables)
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
-    for (const statement of procedureStatements(tables)) await database.run(statement)
+    const wrong = await wrongProcedures(database, tables, allowOtherOptions)
+    const isWrong = (name: string) => wrong.has(name)
+    for (const statement of procedureStatements(tables, isWrong, isWrong)) await database.run(statement)
   })
   return true
 }

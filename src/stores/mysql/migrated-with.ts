@@ -21,7 +21,7 @@ export async function migratedWith(
     [schemaName],
   )
   const sets = procedures
-    .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
+    .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}(_[0-9a-f]{8})?$/.test(String(name)))
     .map(([, comment]) => String(comment))
   if (sets.length === 0) {
     throw storeError(

@@ -1,11 +1,11 @@
-/** The servers of the store: which one is asked first, and whether one that failed is back. */
-import type { Deadline } from '../database/deadline.js'
+/** The servers of the store: which one is asked first, whether one that failed is back, and which must not answer. */
+import { type Deadline, QueryFailed } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
+import { type ConfirmedRecords, NotAsked, warn } from './confirmed-records.js'
 import { type CallbackPool, type Connection, callbackPoolOf, type MysqlPool } from './driver.js'
 import { classify, storeError } from './errors.js'
-import { groupProblem } from './group-replication.js'
-import { isOfGroup, type Session, sessionOf } from './session.js'
-import { literal } from './sql/quoting.js'
+import { checkWritable, serverState } from './server-state.js'
+import { clusterOf, sessionOf } from './session.js'
 
 /** A server, by its pool. */
 interface Server {
@@ -14,11 +14,6 @@ interface Server {
   failed: boolean
   /** How often it has failed: a probe does not clear a failure that came while it ran. */
   failures: number
-  /**
-   * It came back writable, and is no member of one cluster with the server that took over: a former primary.
-   * Each of the two would record the same call. It is not asked until one of them is read-only.
-   */
-  apart: boolean
   /** When it may be probed again: a time of `performance.now()`. */
   probeAt: number
 }
@@ -30,37 +25,65 @@ type Borrow = <T>(pool: CallbackPool, work: Work<T>, share?: number) => Promise<
 
 /** How long a server is not probed again, in milliseconds. */
 const restMs = 1_000
+/** How long the servers that are not asked are not looked at again, in milliseconds. */
+const lookMs = 5_000
 
 export class Servers {
   readonly #servers: readonly Server[]
   readonly #borrow: Borrow
+  readonly #records: ConfirmedRecords | null
+  /** The one that is asked until now. Of two that can be written to and are no cluster, it stays. */
+  #current: Server | null = null
+  /** The group or cluster of the servers, as the check at start has found it; `null`: they are in none. */
+  #cluster: string | null = null
+  #lookAt = 0
+  /** What {@link look} has warned of. */
+  #warned: string | null = null
 
   /** @throws {StoreError} `UNSUPPORTED_CLIENT` */
-  constructor(pools: readonly MysqlPool[], borrow: Borrow) {
+  constructor(pools: readonly MysqlPool[], borrow: Borrow, records: ConfirmedRecords | null) {
     if (pools.length === 0) throw storeError('UNSUPPORTED_CLIENT', 'The list of pools is empty')
     this.#servers = pools.map(pool => ({
       pool: callbackPoolOf(pool),
       failed: false,
       failures: 0,
-      apart: false,
       probeAt: 0,
     }))
-    this.#borrow = borrow
+    this.#records = records
+    this.#borrow = (pool, work, share) =>
+      borrow(
+        pool,
+        async (connection, deadline) => {
+          await this.#admit(connection)
+          return await work(connection, deadline)
+        },
+        share,
+      )
   }
 
   get isCluster(): boolean {
     return this.#servers.length > 1
   }
 
+  /** The check at start has found this server, by its index in the list. */
+  begin(index: number, cluster: string | null): void {
+    this.#current ??= this.#servers[index] ?? null
+    this.#cluster ??= cluster
+  }
+
   /** Asks one server after the other, until one answers or rejects the statement. @throws {QueryFailed} */
   async onFirstAvailable<T>(canFailOver: (failure: Failure) => boolean, work: Work<T>): Promise<T> {
-    let last: unknown
+    this.#lookSometimes()
+    const errors: unknown[] = []
     for (const server of this.#inOrder()) {
       try {
-        return await this.#borrow(server.pool, async (connection, deadline) => {
-          if (server.failed && this.isCluster) await this.#check(server, connection)
+        const result = await this.#borrow(server.pool, async (connection, deadline) => {
+          if (this.isCluster && (server.failed || server !== (this.#current ?? server)))
+            await this.#takeOver(server, connection)
           return await work(connection, deadline)
         })
+        this.#records?.report(null)
+        return result
       } catch (error) {
         const failure = classify(error)
         const goOn = canFailOver(failure)
@@ -70,15 +93,30 @@ export class Servers {
           if (failure.kind === 'unavailable' && this.isCluster) void this.#probe(server)
           throw error
         }
-        last = error
+        errors.push(error)
       }
     }
-    throw last
+    throw this.#noneOf(errors)
+  }
+
+  /** @returns the error of a call that no server has answered */
+  #noneOf(errors: readonly unknown[]): unknown {
+    const behind = errors.find(error => notAskedOf(error)?.record != null)
+    const { record = null, problem } = notAskedOf(behind) ?? {}
+    if (record !== null) this.#records?.report(record, problem)
+    return behind ?? errors.at(-1)
   }
 
   /** Runs `work` on every server: a promise for each, in the order of the list. @throws {QueryFailed} */
   onEach<T>(work: Work<T>): readonly Promise<T>[] {
     return this.#servers.map(({ pool }) => this.#borrow(pool, work))
+  }
+
+  /** Before all else that a session is used for. @throws {NotAsked} */
+  async #admit(connection: Connection): Promise<void> {
+    if (this.#cluster !== null && clusterOf(connection) !== this.#cluster)
+      throw new NotAsked('this server is not in the group or cluster of the others, as it was found at start')
+    await this.#records?.admit(connection)
   }
 
   /** The servers in the order of the list. Failed ones come last, and are probed beside the request. */
@@ -104,100 +142,66 @@ export class Servers {
     server.probeAt = performance.now() + restMs
   }
 
+  async #takeOver(server: Server, connection: Connection): Promise<void> {
+    await this.#check(server, connection)
+    this.#current = server
+  }
+
   /**
-   * A server that has failed may come back writable beside the one that took over. Where the two are no
-   * cluster, both would record the same call: it is not used until one of them is read-only.
+   * A former primary may come back writable, and a replica may be so by mistake. Where it and the server that
+   * is asked until now are no cluster, both would record the same call: then that one stays.
    *
    * @throws {StoreError} `UNAVAILABLE`
    */
   async #check(server: Server, connection: Connection): Promise<void> {
     const cluster = await checkWritable(sessionOf(connection))
-    if (!server.failed) return
-    // One that has failed just now may be the one that took over. One that is apart is not, unless both are.
-    const others = this.#servers.filter(each => each !== server && (server.apart || !each.apart))
-    const states = await Promise.allSettled(
-      // It must leave time for the answer of this one.
-      others.map(each => this.#borrow(each.pool, other => serverState(sessionOf(other)), 0.5)),
+    const current = this.#current
+    if (current === null || current === server) return
+    // It must leave time for the answer of this one.
+    const state = await this.#borrow(current.pool, other => serverState(sessionOf(other)), 0.5).catch(
+      () => null,
     )
-    const answers = states.flatMap(state => (state.status === 'fulfilled' ? [state.value] : []))
-    const isApart = answers.some(other => other.problem === null && other.cluster !== cluster)
-    // What the other one has recorded is not known yet: it waits for an answer of any of them.
-    server.apart = isApart || (server.apart && answers.length === 0)
-    if (server.apart)
-      throw storeError(
-        'UNAVAILABLE',
-        'The database is unavailable: two servers of the list are writable, and are no cluster. Set read_only on one of them',
-      )
+    if (state?.problem === null && state.cluster !== cluster)
+      throw new NotAsked(`${twoWritable}. Set read_only on one of them`)
   }
+
+  #lookSometimes(): void {
+    if (!this.isCluster || this.#lookAt > performance.now()) return
+    void this.look()
+  }
+
+  /** Warns of a server that can be written to and must not be asked, beside the one that is asked. */
+  async look(): Promise<void> {
+    if (!this.isCluster || this.#lookAt === Number.POSITIVE_INFINITY) return
+    this.#lookAt = Number.POSITIVE_INFINITY
+    const states = await Promise.allSettled(
+      this.#servers.map(({ pool }) => this.#borrow(pool, each => serverState(sessionOf(each)))),
+    )
+    const problems = states.flatMap((state, index) => {
+      const problem = state.status === 'rejected' && notAskedOf(state.reason)?.problem
+      return problem ? [`Server ${index + 1} of the list: ${problem}`] : []
+    })
+    const writable = new Set(
+      states.flatMap(state =>
+        state.status === 'fulfilled' && state.value.problem === null ? [state.value.cluster] : [],
+      ),
+    )
+    const problem = problems[0] ?? (writable.size > 1 ? `Of the list, ${twoWritable}` : null)
+    if (problem !== null && problem !== this.#warned) warn(problem)
+    this.#warned = problem
+    this.#lookAt = performance.now() + lookMs
+  }
+}
+
+const twoWritable = 'two servers of the list are writable, and are no cluster'
+
+function notAskedOf(error: unknown): NotAsked | null {
+  const cause = error instanceof QueryFailed ? error.cause : error
+  return cause instanceof NotAsked ? cause : null
 }
 
 function markFailed(server: Server): void {
   server.failed = true
   server.failures += 1
   server.probeAt = Math.max(server.probeAt, performance.now() + restMs)
-}
-
-export interface ServerState {
-  /** Why it cannot be written to now; `null`: it can. */
-  problem: string | null
-  /** What a commit on it reaches: its cluster, or itself. */
-  cluster: string
-}
-
-const stateNames = [
-  'read_only',
-  'innodb_read_only',
-  'wsrep_on',
-  'group_replication_group_name',
-  // MySQL, MariaDB since 10.10, and what older ones have instead.
-  'server_uuid',
-  'server_uid',
-  'hostname',
-  'port',
-  'datadir',
-  'server_id',
-]
-
-export async function serverState(database: Session): Promise<ServerState> {
-  const valuesOf = async (kind: 'VARIABLES' | 'STATUS', names: readonly string[]) =>
-    new Map(
-      (await database.rows(
-        `SHOW GLOBAL ${kind} WHERE Variable_name IN (${names.map(literal).join(', ')})`,
-      )) as [string, string][],
-    )
-  const {
-    read_only: readOnly,
-    innodb_read_only: engineReadOnly,
-    wsrep_on: isGalera,
-    group_replication_group_name: group,
-    ...ids
-  } = Object.fromEntries(await valuesOf('VARIABLES', stateNames))
-  const problem = readOnly === 'OFF' && engineReadOnly === 'OFF' ? null : 'this server is read-only'
-  if (isGalera !== 'ON') {
-    // Not the name of the group: two nodes that are its primaries have divided it.
-    const cluster = JSON.stringify(ids)
-    return { problem: problem ?? (group ? await groupProblem(database) : null), cluster }
-  }
-  const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
-  const cluster = status.get('wsrep_cluster_state_uuid') ?? ''
-  status.delete('wsrep_cluster_state_uuid')
-  const wrong = [...status].find(([, value]) => value !== 'ON' && value !== 'Primary')
-  return { problem: problem ?? (wrong ? `${wrong[0]} of this node is ${wrong[1]}` : null), cluster }
-}
-
-/** Before each call: a node may leave its group at any time. @throws {StoreError} `UNAVAILABLE` */
-export async function checkMembership(connection: Connection): Promise<void> {
-  if (!isOfGroup(connection)) return
-  const problem = await groupProblem(sessionOf(connection))
-  if (problem !== null) throw storeError('UNAVAILABLE', `The database is unavailable: ${problem}`)
-}
-
-/**
- * @returns what a commit reaches: @see {@link ServerState}
- * @throws {StoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority
- */
-export async function checkWritable(database: Session): Promise<string> {
-  const { problem, cluster } = await serverState(database)
-  if (problem === null) return cluster
-  throw storeError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }

@@ -21,10 +21,13 @@ export interface Session {
   run(text: string, values?: unknown[]): Promise<number>
   /** For the operator's statements: rows as the pool returns them. */
   query: Query
+  /** Whether its server was a node of MySQL's Group Replication when it began. */
+  isOfGroup: boolean
 }
 
 export function sessionOf(connection: Connection): Session {
   return {
+    isOfGroup: isOfGroup(connection),
     rows: (text, values = []) => execute(connection, text, values),
     call: (text, values) => callProcedure(connection, text, values),
     async run(text, values) {
@@ -59,9 +62,23 @@ const plainSettings = [
   "session_track_system_variables = '*'",
 ]
 
-/** On nodes of MySQL's Group Replication. */
-const sessionsOfGroups = new WeakSet<Connection>()
-export const isOfGroup = (connection: Connection) => sessionsOfGroups.has(connection)
+/** What `prepareSession` has read of the server of a session. */
+interface ServerFacts {
+  /** Which server it is. */
+  server: string
+  /** The name of its group, the UUID of its Galera cluster; `null`: it is in neither. */
+  cluster: string | null
+  /** Whether it is a node of MySQL's Group Replication. */
+  isOfGroup: boolean
+}
+
+const facts = new WeakMap<Connection, ServerFacts>()
+export const isOfGroup = (connection: Connection) => facts.get(connection)?.isOfGroup === true
+export const serverOf = (connection: Connection) => facts.get(connection)?.server ?? ''
+export const clusterOf = (connection: Connection) => facts.get(connection)?.cluster ?? null
+
+/** What tells servers apart: MySQL, MariaDB since 10.10, and what older ones have instead. */
+export const serverNames = ['server_uuid', 'server_uid', 'hostname', 'port', 'datadir', 'server_id']
 
 const groupNames = ['group_replication_group_name', 'group_replication_consistency']
 const characterSets = ['character_set_client', 'character_set_connection', 'character_set_results']
@@ -74,9 +91,11 @@ const characterSets = ['character_set_client', 'character_set_connection', 'char
  *
  * @throws {StoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
  */
-export async function prepareSession(connection: Connection, lockTimeoutMs: number): Promise<void> {
+export async function prepareSession(connection: Connection, limits: SessionLimits): Promise<void> {
   if (packetBytesMax.has(connection)) return
-  const names = ['version', 'wsrep_on', 'max_allowed_packet', ...groupNames, ...characterSets]
+  // Before anything is asked: on MySQL sql_select_limit cuts what SHOW returns.
+  await set(connection, plainSettings)
+  const names = ['version', 'wsrep_on', 'max_allowed_packet', ...serverNames, ...groupNames, ...characterSets]
   const variables = await query(
     connection,
     `SHOW VARIABLES WHERE Variable_name IN (${names.map(literal).join(', ')})`,
@@ -90,10 +109,31 @@ export async function prepareSession(connection: Connection, lockTimeoutMs: numb
         "pool's default charset",
     )
   }
+  await set(connection, settingsFor(settingOf, limits))
+  changedSessions.delete(connection)
+  facts.set(connection, {
+    server: JSON.stringify(serverNames.map(settingOf)),
+    cluster: settingOf('group_replication_group_name') || (await galeraOf(connection, settingOf)),
+    isOfGroup: settingOf('group_replication_group_name') !== '',
+  })
+  packetBytesMax.set(connection, Number(settingOf('max_allowed_packet')))
+}
+
+/** The time limits of a session, in milliseconds. */
+export interface SessionLimits {
+  /** Of a statement: its client has gone when it is over. */
+  timeoutMs: number
+  lockTimeoutMs: number
+}
+
+type SettingOf = (name: string) => string
+
+function settingsFor(settingOf: SettingOf, { timeoutMs, lockTimeoutMs }: SessionLimits): string[] {
   const isMaria = /mariadb/i.test(settingOf('version'))
-  const settings = [
-    ...plainSettings,
+  return [
     `innodb_lock_wait_timeout = ${Math.max(1, Math.round(lockTimeoutMs / 1000))}`,
+    // Of metadata. MySQL does not notice that the client of a statement that waits has gone.
+    `lock_wait_timeout = ${Math.max(1, Math.floor(timeoutMs / 1000))}`,
     ...(isMaria
       ? ["tx_isolation = 'READ-COMMITTED'", 'join_cache_level = 0']
       : ["transaction_isolation = 'READ-COMMITTED'", "optimizer_switch = 'block_nested_loop=off'"]),
@@ -103,8 +143,13 @@ export async function prepareSession(connection: Connection, lockTimeoutMs: numb
       ? ["group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"]
       : []),
   ]
-  await query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
-  changedSessions.delete(connection)
-  if (settingOf('group_replication_group_name') !== '') sessionsOfGroups.add(connection)
-  packetBytesMax.set(connection, Number(settingOf('max_allowed_packet')))
+}
+
+const set = (connection: Connection, settings: readonly string[]) =>
+  query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
+
+async function galeraOf(connection: Connection, settingOf: SettingOf): Promise<string | null> {
+  if (settingOf('wsrep_on') !== 'ON') return null
+  const status = await query(connection, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'")
+  return String(status[0]?.[1] ?? '')
 }

@@ -12,18 +12,30 @@ import {
 import { checkServers } from './check.js'
 import { connectionsFrom } from './client.js'
 import { createCommitter } from './commits.js'
+import { ConfirmedRecords } from './confirmed-records.js'
 import type { MysqlClient } from './driver.js'
 import { readDurability } from './durability.js'
 import { check, classify, describeError, errors } from './errors.js'
 import { createReaders } from './loads.js'
 import { refusalByRule } from './refusals.js'
-import { checkWritable } from './servers.js'
+import { checkWritable } from './server-state.js'
 import { type MysqlTables, tablesOf } from './tables.js'
 
 export interface MysqlStoreOptions extends MysqlTables, DatabaseStoreOptions {}
 
 /** The store. `ready` and `ping` throw a `StoreError`. */
-export interface MysqlStore extends DatabaseStore {}
+export interface MysqlStore extends DatabaseStore {
+  /**
+   * Ends a stop: no server that answers has a transaction that this store has answered as committed, and its
+   * loss is accepted. From now on the store asks the server that it reaches. Reconcile afterwards.
+   */
+  acceptLoss(): void
+  /**
+   * Also the transaction that no server has that answers, `placebet t-1`: calls are unavailable; `null`:
+   * there is none.
+   */
+  readonly stats: DatabaseStore['stats'] & { readonly missingTransaction: string | null }
+}
 
 /**
  * Creates a store over MySQL or MariaDB. Run {@link migrateMysql} with the same options before.
@@ -39,20 +51,22 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
   const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, requireDurability, queue } = settings
   if (queue.batchMax > batchMaxMost)
     check.invalid(`batchMax must be a whole number from 1 to ${batchMaxMost}`)
-  const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs })
+  const records = new ConfirmedRecords(tables)
+  const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs }, records)
 
   async function checkStart(): Promise<Found> {
     const column = await checkServers(connections, tables, allowNotDurable)
     return { columns: columnsOf(tables.players, column, check), column }
   }
 
-  return createDatabaseStore({
+  const store = createDatabaseStore({
     queue,
     lockTimeoutMs,
     classify,
     errors,
     check: checkStart,
     async ping() {
+      void connections.look()
       try {
         return await connections.onAny(async database => {
           await checkWritable(database)
@@ -71,7 +85,19 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),
     retryUnknown: connections.isCluster,
     outbox: tables.outbox,
+    onConfirmed: (entries, rows) =>
+      records.confirm(
+        entries.map(({ item }) => item),
+        rows,
+      ),
   })
+  return {
+    ...store,
+    get stats() {
+      return { ...store.stats, missingTransaction: records.missing }
+    },
+    acceptLoss: () => records.acceptLoss(),
+  }
 }
 
 /** The items of a batch are rows of a table in memory, which the server limits (`max_heap_table_size`). */

@@ -62,7 +62,7 @@ export function requirements(results: readonly Result[]): string {
       '10.6 and newer',
       tested('MariaDB', '10.11, also three nodes of a Galera cluster, and 11.8*'),
     ],
-    ['MySQL, for `bet-wallet/mysql`', '8.0.23 and newer', tested('MySQL', '9.7')],
+    ['MySQL, for `bet-wallet/mysql`', '8.0.29 and newer', tested('MySQL', '9.7')],
     ...others,
   ]
   const links = Object.entries(endOfLifeSources).map(([engine, source]) => `[${engine}](${source})`)

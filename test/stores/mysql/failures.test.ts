@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { classifyError } from '../../../src/stores/mysql/errors.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noServer } from '../../mysql/engine.js'
+import { noServer, processList } from '../../mysql/engine.js'
 import { openWallet, placeBet, settle, until, type Wallet, type WalletSetup } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
@@ -223,6 +223,29 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     expect(await wallet.store.commit(placeBet(2, 'bob'))).toMatchObject({ status: 'committed' })
     expect(await wallet.recorded()).toEqual(['placebet t-1 -30', 'placebet t-2 -30'])
     expect(await wallet.balanceOf('alice')).toBe('70')
+  })
+
+  test('a wait for a metadata lock, as of an ALTER, ends after timeoutMs on the server too', async () => {
+    const { store, rows, schema, recorded, otherSession } = await open({ options: { timeoutMs: 2_000 } })
+    await store.ready()
+    const blocker = await otherSession()
+    await blocker.query(`LOCK TABLES ${schema}.wallet_transactions WRITE`)
+    const waiting = async () =>
+      (
+        await rows(
+          `SELECT 1 FROM ${processList} WHERE STATE = 'Waiting for table metadata lock' AND INFO LIKE '%${schema}%'`,
+        )
+      ).length
+    const statusOf = ({ status }: { status: string }) => status
+    const codeOf = ({ code }: { code: string }) => code
+    const calls = [1, 2, 3, 4].map(number => store.commit(placeBet(number)).then(statusOf, codeOf))
+    await expect.poll(waiting).toBeGreaterThan(0)
+    for (const call of calls) expect(['unavailable', 'COMMIT_UNKNOWN']).toContain(await call)
+    // The time limit is the server's. Without it, they wait for a year, and commit then.
+    await expect.poll(waiting, { timeout: 30_000 }).toBe(0)
+    await blocker.query('UNLOCK TABLES')
+    expect(await recorded()).toEqual([])
+    expect(await store.commit(placeBet(5))).toMatchObject({ status: 'committed' })
   })
 
   test('players whose rows are locked hold no connection: single commits of others go on', async () => {

@@ -1,5 +1,5 @@
 /**
- * The SQL uses no feature newer than MySQL 8.0.23. The versions are those of the manual of 8.0. No server of 8.0 is
+ * The SQL uses no feature newer than MySQL 8.0.29. The versions are those of the manual of 8.0. No server of 8.0 is
  * run: Debian has none any more.
  */
 // cspell:ignore tablesample
@@ -10,7 +10,7 @@ import { root } from '../../docs/pages.js'
 import { allSql, codeOf } from './sql-text.js'
 
 /** As check-server.ts requires it. */
-const oldest = '8.0.23'
+const oldest = '8.0.29'
 
 /** What MySQL 8.0 brought, of what the store uses, and a pattern of it. */
 const used: [feature: string, since: string, pattern: RegExp][] = [
@@ -22,11 +22,11 @@ const used: [feature: string, since: string, pattern: RegExp][] = [
   ['utf8mb4_0900_bin', '8.0.17', /utf8mb4_0900_bin/],
   ['JSON_VALUE', '8.0.21', /JSON_VALUE\(/],
   ['invisible columns', '8.0.23', /\bINVISIBLE\b/],
+  ['IF NOT EXISTS of procedures', '8.0.29', /PROCEDURE {1,2}IF NOT EXISTS/],
 ]
 
 /** What came later: a statement that reads like MySQL and runs on 9.7 may have it. */
 const newer: [feature: string, since: string, pattern: RegExp][] = [
-  ['IF NOT EXISTS of procedures, functions and triggers', '8.0.29', /(PROCEDURE|FUNCTION|TRIGGER) IF NOT/i],
   ['INTERSECT and EXCEPT', '8.0.31', /\b(INTERSECT|EXCEPT)\b/i],
   ['FULL and QUALIFY', '9.0', /\b(FULL (OUTER )?JOIN|QUALIFY)\b/i],
   ['vectors', '9.0', /\bVECTOR\b/i],

@@ -4,8 +4,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
+  createMysqlLookups,
   createMysqlStore,
   importBets,
   importTransactions,
@@ -92,6 +93,66 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await store.ready()
     await admin.query(`INSERT INTO ${schema}.wallet_players VALUES ('anna', 'EUR', 100)`)
     expect(await store.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
+  })
+
+  test('as text, while the wallet runs: between any two of its statements, calls are answered', async () => {
+    const wallet = await open()
+    await wallet.store.ready()
+    const text = mysqlMigrationSql({ schema: wallet.schema })
+    const statements = /DELIMITER \$\$\n(.*)\nDELIMITER ;/s.exec(text)?.[1]?.split(' $$') ?? []
+    expect(statements.length).toBeGreaterThan(4)
+    for (const [index, statement] of statements.entries()) {
+      if (statement.trim() !== '') await admin.query(statement)
+      const bets = [0, 1, 2].map(number => placeBet(`${index}-${number}`, 'alice', '1'))
+      expect((await wallet.store.loadConfirmed(keysOf(placeBet()))).player?.playerId).toBe('alice')
+      for (const each of [bets.slice(0, 1), bets.slice(1)])
+        for (const result of await Promise.all(each.map(changes => wallet.store.commit(changes))))
+          expect(result.status).toBe('committed')
+    }
+  })
+
+  test('of a release with other bodies: processes of both go on, and each is ready', async () => {
+    const schema = newSchema()
+    await migrateMysql(admin, { schema })
+    await admin.query(`INSERT INTO ${schema}.wallet_players VALUES ('alice', 'EUR', 100)`)
+    const store = createMysqlStore(admin, { schema })
+    await store.ready()
+    vi.resetModules()
+    vi.doMock('../../../src/stores/mysql/sql/fragments.js', async importOriginal => ({
+      ...(await importOriginal<object>()),
+      allRows: 'LIMIT 1000000',
+    }))
+    const other: typeof import('../../../src/stores/mysql/index.js') = await import(
+      '../../../src/stores/mysql/index.js'
+    )
+    vi.doUnmock('../../../src/stores/mysql/sql/fragments.js')
+    const otherStore = other.createMysqlStore(admin, { schema })
+    await expect(otherStore.ready()).rejects.toMatchObject({ code: 'SCHEMA_VERSION' })
+    await other.migrateMysql(admin, { schema })
+    for (const [index, each] of [store, otherStore].entries()) {
+      await each.ready()
+      expect(await each.commit(placeBet(index, 'alice', '1'))).toMatchObject({ status: 'committed' })
+    }
+    // The options are the same: also those that the migration has registered.
+    await migrateMysql(admin, { schema })
+    expect(await createMysqlLookups(admin, { schema, allowScan: true }).bet('b-1')).not.toBeNull()
+  })
+
+  test('a procedure that is gone: unavailable; one of a hook, and a savepoint: a fault', async () => {
+    const gone = await open()
+    await gone.store.ready()
+    const own = await gone.rows("SHOW PROCEDURE STATUS WHERE Db = 'SCHEMA' AND Name LIKE 'wallet%'")
+    for (const [, name] of own) await gone.run(`DROP PROCEDURE SCHEMA.${name}`)
+    expect(await gone.store.commit(placeBet(1))).toEqual({ status: 'unavailable' })
+    await expect(gone.store.load(keysOf(placeBet(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    // MySQL does not prepare the second one.
+    const statements = ['CALL nowhere.wallet_mine_v1()', ...(isMysql ? [] : ['RELEASE SAVEPOINT mine'])]
+    for (const statement of statements) {
+      const hooked = await open({
+        options: { withinTransaction: async query => void (await query(statement)) },
+      })
+      await expect(hooked.store.commit(placeBet(1))).rejects.toMatchObject({ errno: 1305 })
+    }
   })
 
   test.skipIf(isMysql)(

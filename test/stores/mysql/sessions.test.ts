@@ -25,6 +25,8 @@ describe.skipIf(noServer !== null)(`settings of the server${reason}`, () => {
 
   test.each([
     ['sql_select_limit', '20'],
+    ['sql_select_limit', '1'],
+    ['sql_select_limit', '3'],
     ['sql_safe_updates', 'ON'],
     ['completion_type', '1'],
     ['completion_type', '2'],

@@ -2,6 +2,7 @@
  * Parts that several statements share. All SQL of this store is plain text made from names; values of a
  * request travel as parameters.
  */
+import { nameHash } from '../../database/name-hash.js'
 import { creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
@@ -46,8 +47,9 @@ export const unitDecimal = 'decimal(65,20)'
 export const amountDecimal = 'decimal(38,18)'
 
 /**
- * The name of a procedure of the store, in the library's schema: bound to the version and to the options, so
- * that a migration for others cannot change the procedures that a running process calls.
+ * The beginning of the name of a procedure of the store, in the library's schema: bound to the version and to
+ * the options. `defineProcedure` adds a hash of the body. So no migration changes or drops a procedure that a
+ * running process calls.
  */
 export const procedureName = ({ optionSet }: Tables, name: string) =>
   `wallet_${name}_v${schemaVersion}_${optionSet.hash}`
@@ -62,17 +64,24 @@ export interface Procedure {
   definition: string
 }
 
-/** @param parameters their declarations, one per line */
+/**
+ * MariaDB replaces a procedure and keeps the rights on it, which MySQL cannot: there a procedure with a hash
+ * stays.
+ *
+ * @param parameters their declarations, one per line
+ */
 export function defineProcedure(
   { schema, optionSet }: Tables,
   { name, comment, parameters, body }: { name: string; comment: string; parameters: string; body: string },
 ): Procedure {
+  const isFixed = name === creditProcedureName
+  const fullName = isFixed ? name : `${name}_${nameHash(`${parameters} ${body}`)}`
   return {
-    name,
+    name: fullName,
     body,
     definition: sql`
       ${comment}
-      CREATE /*M!100001 OR REPLACE */ PROCEDURE ${schema}.${name}(
+      CREATE /*M!100001 OR REPLACE */ PROCEDURE ${isFixed ? '' : '/*!80000 IF NOT EXISTS */ '}${schema}.${fullName}(
         ${parameters}
       )
       MODIFIES SQL DATA

@@ -5,7 +5,7 @@ import type { Tables } from '../tables.js'
 import { commitProcedure } from './commit.js'
 import { commitOneProcedure } from './commit-one.js'
 import { creditProcedure } from './credit.js'
-import { amountDecimal, exactCollation, exactText, type Procedure } from './fragments.js'
+import { amountDecimal, exactCollation, exactText, type Procedure, procedureName } from './fragments.js'
 import { loadProcedure } from './load.js'
 import { literal } from './quoting.js'
 import { schemaVersion } from './version.js'
@@ -13,6 +13,14 @@ import { schemaVersion } from './version.js'
 /** The procedures that the store and PAM code call. */
 export function proceduresOf(tables: Tables): Procedure[] {
   return [loadProcedure(tables), commitProcedure(tables), commitOneProcedure(tables), creditProcedure(tables)]
+}
+
+/** How the store calls a procedure: its name, with the schema. @param name `commit` */
+export function calledProcedure(tables: Tables, name: string): string {
+  const beginning = `${procedureName(tables, name)}_`
+  const found = proceduresOf(tables).find(each => each.name.startsWith(beginning))
+  if (found === undefined) throw new Error(`There is no procedure ${name}`)
+  return `${tables.schema}.${found.name}`
 }
 
 /** Migrations of one schema wait for each other. */
