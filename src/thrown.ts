@@ -10,6 +10,16 @@ export function fieldOf(thrown: unknown, name: string): unknown {
   }
 }
 
+/** The thrown value, or an error in place of one whose class cannot be read: a revoked Proxy. */
+export function readable(thrown: unknown): unknown {
+  try {
+    Reflect.getPrototypeOf(Object(thrown))
+    return thrown
+  } catch {
+    return new Error('[unreadable value]')
+  }
+}
+
 /** Any thrown value as text: `Object.create(null)` has none, and `toString` may throw. */
 export function textOf(thrown: unknown): string {
   try {

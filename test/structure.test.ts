@@ -8,18 +8,8 @@ import { describe, expect, it } from 'vitest'
 
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
-  ['money', 'store'],
-  [
-    'currencies',
-    'outcomes',
-    'errors',
-    'diagnostics',
-    'requests',
-    'notify',
-    'option-checks',
-    'timeout',
-    'thrown',
-  ],
+  ['money', 'store', 'thrown'],
+  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store', 'store-calls'],
@@ -38,11 +28,11 @@ const mayImport: Record<string, readonly string[]> = {
   stores: [
     'money',
     'store',
+    'thrown',
     'diagnostics',
     'notify',
     'option-checks',
     'timeout',
-    'thrown',
     'batches',
     'lookups',
   ],
