@@ -31,3 +31,13 @@ export function itemsOf(value: unknown): unknown[] {
     return []
   }
 }
+
+/** @returns the value, or an error in place of one whose class cannot be read: a revoked Proxy */
+export function readable(value: unknown): unknown {
+  try {
+    Reflect.getPrototypeOf(Object(value))
+    return value
+  } catch {
+    return new Error('a value that cannot be read')
+  }
+}

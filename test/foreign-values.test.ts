@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { fieldOf, itemsOf, textOf } from '../src/foreign-values.js'
+import { QueryFailed } from '../src/stores/database/deadline.js'
+import * as mysql from '../src/stores/mysql/errors.js'
+import * as postgres from '../src/stores/postgres/errors.js'
 import { unreadable } from './unreadable-errors.js'
 
 describe.each(unreadable)('an error %s', (_, make) => {
@@ -8,6 +11,12 @@ describe.each(unreadable)('an error %s', (_, make) => {
   })
   test('has a text', () => {
     expect(typeof textOf(make())).toBe('string')
+  })
+  test('of a driver: what was sent may have been committed', () => {
+    for (const classify of [mysql.classify, (error: unknown) => postgres.classify(error, 'bet_wallet')]) {
+      expect(classify(new QueryFailed(make(), true))).toMatchObject({ kind: 'unknown' })
+      expect(classify(new QueryFailed(make(), false))).toMatchObject({ kind: 'unavailable' })
+    }
   })
 })
 

@@ -1,4 +1,5 @@
 /** Statements and database transactions under a time limit, and what is known of those that failed. */
+import { readable } from '../../foreign-values.js'
 import { withTimeout } from '../../timeout.js'
 import type { MakeError } from './errors.js'
 
@@ -9,7 +10,7 @@ export class QueryFailed extends Error {
   readonly sent: boolean
   readonly timedOut: boolean
   constructor(cause: unknown, sent: boolean, timedOut = false) {
-    super('The query failed', { cause })
+    super('The query failed', { cause: readable(cause) })
     this.sent = sent
     this.timedOut = timedOut
   }

@@ -71,7 +71,7 @@ const isNewBet = ({ transaction: { operation, refusal } }: WalletChanges) =>
 
 /** Random: a hook that knew the name of the savepoint could roll back to it, or make it again, unnoticed. */
 const savepointPrefix = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
-const savepointsInUse = new Set<number>()
+const numbersInUse = new Set<number>()
 
 /**
  * Runs `work` with the name of a savepoint that marks its database transaction. A statement of the hook may
@@ -82,12 +82,12 @@ const savepointsInUse = new Set<number>()
  */
 export async function withSavepoint<T>(work: (savepoint: string) => Promise<T>): Promise<T> {
   let number = 0
-  while (savepointsInUse.has(number)) number += 1
-  savepointsInUse.add(number)
+  while (numbersInUse.has(number)) number += 1
+  numbersInUse.add(number)
   try {
     return await work(`${savepointPrefix}_${number}`)
   } finally {
-    savepointsInUse.delete(number)
+    numbersInUse.delete(number)
   }
 }
 

@@ -197,8 +197,8 @@ async function checkCollations(database: Session, tables: Tables): Promise<void>
 }
 
 /** Compares the procedures with the catalog: SQL by hand may have replaced them. */
-async function checkProcedures(database: Session, tables: Tables): Promise<void> {
-  const [first] = await wrongProcedures(database, tables)
+async function checkProcedures(database: Session, tables: Tables, allowOtherOptions = false): Promise<void> {
+  const [first] = await wrongProcedures(database, tables, allowOtherOptions)
   if (first === undefined) return
   const [name, problem] = first
   throw storeError(

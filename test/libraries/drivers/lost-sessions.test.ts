@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Query } from '../../../src/stores/postgres/index.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { openProxy } from '../../stores/postgres/proxy.js'
 import {
   drivers,
   type Moments,
@@ -159,20 +160,39 @@ async function ownTransaction(
 const rowsOf = (result: unknown) =>
   (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as { pid: unknown }[]
 
+describe('a connection that is lost at COMMIT', () => {
+  // Without the wallet too, Slonik 47.3.2 never lends a connection again that was lost at COMMIT: the second loss would find none.
+  const pools = everyPool.filter(([name, max]) => name !== 'Slonik' || max > 1)
+  test.each(pools)('%s, pool of %i: a success is recorded, and a retry is answered', async (name, max) => {
+    const proxy = await openProxy(database.url)
+    const wallet = await open(name, { max, url: proxy.url })
+    for (const [n, lose] of [proxy.loseRequest, proxy.loseAnswer].entries()) {
+      expect(await wallet.place(10 * n)).toMatchObject({ ok: true })
+      const lost = lose('COMMIT')
+      await Promise.all([lost, wallet.place(10 * n + 1)])
+      expect(await wallet.problems()).toEqual(none)
+      while ((await wallet.place(10 * n + 1))?.ok !== true) await turns(1)
+    }
+    expect(await wallet.problems()).toEqual(none)
+    await wallet.close()
+    await proxy.close()
+  })
+})
+
 describe('sessions that end at any moment under load', () => {
   test.each(everyPool)('%s, pool of %i', async (name, max) => {
     const wallet = await open(name, { max, moments: at => (at === 'between' ? sleep(1) : undefined) })
     let n = 0
-    let ok = 0
+    let [ok, wait] = [0, 0]
     const until = performance.now() + 4_000
     const callers = Array.from({ length: 8 }, async () => {
-      while (performance.now() < until) if ((await wallet.place(n++ % 2000))?.ok) ok += 1
+      while (performance.now() < until) if ((await wallet.place(n++))?.ok) ok += 1
     })
     const killer = (async () => {
       while (performance.now() < until) {
         for (const pid of await wallet.pids()) {
           await wallet.kill(pid)
-          await sleep(Math.random() * 20)
+          await sleep(wait++ % 20)
         }
       }
     })()
@@ -180,7 +200,6 @@ describe('sessions that end at any moment under load', () => {
     await sleep(50)
     expect(await wallet.problems()).toEqual(none)
     expect(ok).toBeGreaterThan(0)
-    console.log(name, max, ok, n)
     await wallet.close()
   })
 })
@@ -197,7 +216,7 @@ describe('postgres.js at max_pipeline', () => {
       await Promise.all(busy)
     }
     expect(await wallet.problems()).toEqual(none)
-    console.log(name, max, ok)
+    expect(ok).toBeGreaterThan(0)
     await wallet.close()
   })
 })

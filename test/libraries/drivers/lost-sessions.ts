@@ -168,12 +168,13 @@ export async function openSessionsWallet(
   open: Open,
   {
     moments = () => undefined,
-    timeoutMs = 20_000,
+    url = database.url,
     ...options
-  }: PostgresJsOptions & { moments?: Moments; timeoutMs?: number },
+  }: PostgresJsOptions & { moments?: Moments; url?: string },
 ): Promise<SessionsWallet> {
   wallets += 1
-  const { pool: admin, url } = database
+  const { pool: admin } = database
+  const timeoutMs = 20_000
   const schema = `sessions_${wallets}`
   await migratePostgres(admin, { schema })
   await admin.query(`CREATE TABLE ${schema}.ledger (reference text, half int);

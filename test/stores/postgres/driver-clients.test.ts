@@ -22,6 +22,12 @@ describe('fromPostgresJs', () => {
     ])
   })
 
+  test('in a database transaction: several statements as one message, without values', async () => {
+    unsafe.mockClear()
+    await fromPostgresJs(sql).transaction?.(async connection => connection.simpleQuery?.('COMMIT; BEGIN'))
+    expect(unsafe.mock.calls).toEqual([['COMMIT; BEGIN']])
+  })
+
   test('passes notices on, if there are any', () => {
     expect(fromPostgresJs(sql).onNotice).toBeUndefined()
     const notices = new EventEmitter()

@@ -254,7 +254,7 @@ describe('a statement of other code on the session', () => {
   )
 })
 
-test('the names of savepoints: few, and each of one database transaction at a time', async () => {
+test('the name of a savepoint: one of few, and of one database transaction at a time', async () => {
   const [both, end] = [gate(), gate()]
   let calls = 0
   const hook = async () => {
