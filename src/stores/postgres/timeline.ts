@@ -97,4 +97,4 @@ export class Timelines {
 }
 
 const warn = (problem: string) =>
-  process.emitWarning(`${problem}. See bet-wallet/docs/operations.md#former-primaries`, 'BetWalletWarning')
+  process.emitWarning(`${problem}. See bet-wallet/docs/postgres.md#former-primaries`, 'BetWalletWarning')
