@@ -267,6 +267,15 @@ describe('policies for the role that is checked', () => {
       'of which one more is for UPDATE',
       [
         `CREATE POLICY a ON SCHEMA.base ${inEuro}`,
+        "CREATE POLICY b ON SCHEMA.base FOR UPDATE USING (currency = 'USD')",
+        direct,
+      ],
+      null,
+    ],
+    [
+      'of which the one for UPDATE is for all rows',
+      [
+        `CREATE POLICY a ON SCHEMA.base FOR SELECT ${inEuro}`,
         'CREATE POLICY b ON SCHEMA.base FOR UPDATE USING (true)',
         direct,
       ],
