@@ -79,6 +79,9 @@ export async function runKills(
         kills[role] += 1
         if ((kills.wallet + kills.relay) % 50 === 0) log(progress())
         await kill(child)
+        // While a node of a cluster is down, it cannot be written to.
+        await Promise.allSettled([database.turnClockBack(), database.poison()])
+        attacks += 1
       }
     }
     const disturb = async () => {
@@ -94,17 +97,8 @@ export async function runKills(
       })
       disturbed = false
     }
-    const attack = async () => {
-      do {
-        // While a node of a cluster is down, it cannot be written to.
-        await Promise.allSettled([database.turnClockBack(), database.poison()])
-        attacks += 1
-        const until = consumer.requests + randomInt(pauseBetweenFaults)
-        while (!isOver() && consumer.requests < until) await sleep(20)
-      } while (!isOver())
-    }
     const slots = [slot('wallet', 0), slot('wallet', 1), slot('relay', 1), slot('relay', 2)]
-    await Promise.all([...slots, disturb(), attack()])
+    await Promise.all([...slots, disturb()])
     consumer.faulty = false
     await database.repair()
     await database.passTime()
