@@ -1,5 +1,7 @@
 /** The contract over a database: wires the check at start, loads and commits. */
+
 import type { QueueStats } from '../../batches/index.js'
+import { fieldOf } from '../../foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
@@ -76,16 +78,10 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     return found
   })
   const columns = () => database.found.columns
-  const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors, players })
-  const confirmedLoads = createLoads({
-    kind: 'load-confirmed',
-    queue,
-    columns,
-    classify,
-    errors,
-    players,
-    read: gauge.guarded(parts.readConfirmed, false),
-  })
+  const shared = { queue, columns, classify, errors, players }
+  const loads = createLoads({ ...shared, kind: 'load', read })
+  const readConfirmed = gauge.guarded(parts.readConfirmed, false)
+  const confirmedLoads = createLoads({ ...shared, kind: 'load-confirmed', read: readConfirmed })
   const execute = gauge.guarded((entries: Executed) => parts.execute(entries, database.found), true)
   const commits = new Commits({
     ...parts,
@@ -122,7 +118,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
         if (!database.isChecked) await database.check()
       } catch (error) {
         // Nothing was done. After a conflict the core loads, and the load reports the problem.
-        const isUnavailable = (error as { code?: unknown } | null)?.code === 'UNAVAILABLE'
+        const isUnavailable = fieldOf(error, 'code') === 'UNAVAILABLE'
         return isUnavailable ? unavailableFor(error) : { status: 'conflict' }
       }
       return resultWithoutDatabase(changes, columns(), errors.make) ?? (await commits.submit(changes))
