@@ -172,7 +172,9 @@ export function subscribe<Name extends keyof WalletChannels>(
   const receive = (message: unknown) =>
     notify(`A listener of ${name}`, () => listener(message as WalletChannels[Name]))
   last.subscribe(receive)
-  return () => void last.unsubscribe(receive)
+  return () => {
+    last.unsubscribe(receive)
+  }
 }
 
 /** Whether there is a subscriber. `TracingChannel.hasSubscribers` is missing before Node.js 20.13. */

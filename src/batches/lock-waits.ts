@@ -3,7 +3,9 @@
  * commit waits in the database for a player's row lock, so no connection is held, and a row that stays locked
  * does not delay the others.
  */
+
 import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'
+import { notify } from '../hooks.js'
 import { Fifo } from './lane.js'
 import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
 
@@ -133,7 +135,7 @@ export class LockWaits<Item, Result> {
     let dueAt = Number.POSITIVE_INFINITY
     for (const row of this.#rows.values()) dueAt = Math.min(dueAt, row.dueAt)
     const pause = Math.max(dueAt, this.#restUntil) - performance.now()
-    this.#timer = setTimeout(() => void this.#retry(), Math.max(0, pause))
+    this.#timer = setTimeout(() => notify('A retry of lock waits', () => this.#retry()), Math.max(0, pause))
   }
 
   async #retry(): Promise<void> {

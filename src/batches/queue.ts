@@ -3,8 +3,10 @@
  * sent as soon as a slot is free, with its share of everything queued by then. A single request is not
  * delayed; concurrent requests form batches.
  */
+
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
+import { notify } from '../hooks.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { Lane } from './lane.js'
 
@@ -236,7 +238,7 @@ class Queue<Item, Result> {
     for (let free = this.#free; free > 0; free -= 1) {
       const batch = this.#takeBatch()
       if (batch.entries.length === 0) return
-      void this.#send(batch)
+      notify('A batch', () => this.#send(batch))
     }
   }
 

@@ -1,5 +1,7 @@
 /** The options of the HTTP handler, read and checked once. */
+
 import { WalletError } from '../errors.js'
+import { textOf } from '../foreign-values.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
 import {
   check,
@@ -146,7 +148,7 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
   try {
     checkStore(store)
   } catch (cause) {
-    throw new WalletError('INVALID_OPTIONS', `Invalid store: ${(cause as Error).message}`, { cause })
+    throw new WalletError('INVALID_OPTIONS', `Invalid store: ${textOf(cause)}`, { cause })
   }
   const { authenticate, challenge = 'Basic realm="wallet", charset="UTF-8"', onError } = options
   const { bodyBytesMax = 65_536, onAuthenticationFailed } = options

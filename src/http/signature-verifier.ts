@@ -1,5 +1,7 @@
 /** The algorithms of signatures, over `node:crypto`. */
+
 import { constants, createHmac, createPublicKey, createSecretKey, type KeyObject, verify } from 'node:crypto'
+import { textOf } from '../foreign-values.js'
 import { isExpected } from './constant-time.js'
 
 export const signatureAlgorithms = [
@@ -107,7 +109,7 @@ function publicKeyOf(
   try {
     key = createPublicKey(pem)
   } catch (error) {
-    return invalid(`${name} must be a public key in PEM: ${(error as Error).message}`)
+    return invalid(`${name} must be a public key in PEM: ${textOf(error)}`)
   }
   const { asymmetricKeyType: found, asymmetricKeyDetails } = key
   if (found !== type) invalid(`${name} must be of the type ${type}, but is of the type ${found}`)

@@ -1,4 +1,5 @@
 /** The cut-over from a legacy integration (D27): its records in chunks, and which one the tables reject. */
+import { textOf } from '../../foreign-values.js'
 import type { Bet, Transaction } from '../../store.js'
 import type { MakeError } from './errors.js'
 import { creditsToRow } from './rows.js'
@@ -33,8 +34,7 @@ export async function importInChunks<Item>(
       try {
         imported += await insert([item])
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause)
-        throw makeError('IMPORT_REJECTED', `${describe(item)}: ${why}`, { cause })
+        throw makeError('IMPORT_REJECTED', `${describe(item)}: ${textOf(cause)}`, { cause })
       }
     }
     return imported

@@ -1,5 +1,7 @@
 /** The outbox of a database, for the relay: claims and ends of events. One poisoned item fails alone. */
+
 import { bisect } from '../../batches/index.js'
+import { textOf } from '../../foreign-values.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import { QueryFailed } from './deadline.js'
 import type { MakeError } from './errors.js'
@@ -120,11 +122,9 @@ function storeErrorOf(error: unknown, errors: OutboxErrors): unknown {
   if (!(error instanceof QueryFailed)) return error
   const { cause } = error
   if (errors.lacksPrivilege(cause))
-    return errors.makeError(
-      'INSUFFICIENT_PRIVILEGE',
-      `The relay lacks privileges (${(cause as Error).message})`,
-      { cause },
-    )
+    return errors.makeError('INSUFFICIENT_PRIVILEGE', `The relay lacks privileges (${textOf(cause)})`, {
+      cause,
+    })
   if (errors.hasNoOutbox(cause))
     return errors.makeError(
       'SCHEMA_MISSING',
@@ -252,7 +252,7 @@ async function readEvents<Due extends DueRow>(
       if (Number.isNaN(Date.parse(event.recordedAt))) throw new Error('its time is invalid')
       claimed.push({ ...lease, event })
     } catch (cause) {
-      const problem = `Event ${eventNumber} of the bet ${betId} cannot be read: ${(cause as Error).message}`
+      const problem = `Event ${eventNumber} of the bet ${betId} cannot be read: ${textOf(cause)}`
       unreadable.push({ ...lease, isGone, error: new Error(problem, { cause }) })
     }
   }

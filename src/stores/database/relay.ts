@@ -186,7 +186,7 @@ class DatabaseRelay {
     )
     this.#inFlight += claimed.length + unreadable.length
     for (const { error, isGone, ...lease } of unreadable) this.#fail(lease, error, null, isGone)
-    for (const each of claimed) void this.#deliver(each)
+    for (const each of claimed) notify('A delivery', () => this.#deliver(each))
     return more && claimed.length + unreadable.length < free
   }
 

@@ -1,4 +1,5 @@
 /** The servers of the store: which one is asked first, whether one that failed is back, and which must not answer. */
+import { notify } from '../../hooks.js'
 import { type Deadline, QueryFailed } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
 import { type ConfirmedRecords, NotAsked, warn } from './confirmed-records.js'
@@ -90,7 +91,7 @@ export class Servers {
         if (failure.lost || failure.timedOut || goOn) markFailed(server)
         if (!goOn) {
           // A wait for a lock may also be how a node without a majority answers.
-          if (failure.kind === 'unavailable' && this.isCluster) void this.#probe(server)
+          if (failure.kind === 'unavailable' && this.isCluster) notify('A probe', () => this.#probe(server))
           throw error
         }
         errors.push(error)
@@ -122,7 +123,7 @@ export class Servers {
   /** The servers in the order of the list. Failed ones come last, and are probed beside the request. */
   #inOrder(): readonly Server[] {
     const failed = this.#servers.filter(each => each.failed)
-    if (this.isCluster) for (const server of failed) void this.#probe(server)
+    if (this.isCluster) for (const server of failed) notify('A probe', () => this.#probe(server))
     return [...this.#servers.filter(each => !each.failed), ...failed]
   }
 
@@ -167,7 +168,7 @@ export class Servers {
 
   #lookSometimes(): void {
     if (!this.isCluster || this.#lookAt > performance.now()) return
-    void this.look()
+    notify('A look at idle servers', () => this.look())
   }
 
   /** Warns of a server that can be written to and must not be asked, beside the one that is asked. */

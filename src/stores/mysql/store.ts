@@ -1,5 +1,6 @@
 /** `createMysqlStore`: the contract over MySQL and MariaDB, with many requests in one statement. */
 
+import { notify } from '../../hooks.js'
 import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
 import { StoreError } from '../database/errors.js'
@@ -66,7 +67,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     errors,
     check: checkStart,
     async ping() {
-      void connections.look()
+      notify('A look at idle servers', () => connections.look())
       try {
         return await connections.onAny(async database => {
           await checkWritable(database)

@@ -2,6 +2,7 @@
  * Clients over drivers and query builders that have no `Pool` of pg to pass. None of them is imported: each
  * function takes what its library has made.
  */
+import { notify } from '../../hooks.js'
 import type { Query } from '../database/within-transaction.js'
 import type { PostgresClient } from './client.js'
 import type { Notice } from './connection-events.js'
@@ -63,7 +64,7 @@ export function fromKnex(knex: { readonly client: unknown }): PostgresClient {
         connection.__knex__disposed = 'closed by the wallet store'
         connection.end().catch(() => {})
       }
-      void client.releaseConnection(connection)
+      notify('releaseConnection of Knex', () => client.releaseConnection(connection))
     }
     return connection
   }

@@ -1,4 +1,5 @@
 /** Database transactions that a driver begins and ends, and their sessions that may be lost meanwhile. */
+import { notify } from '../../hooks.js'
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
 import { type Query, withSavepoint } from '../database/within-transaction.js'
 import { serverErrorOf } from './driver-errors.js'
@@ -94,7 +95,7 @@ class DriverBlock {
         : this.#ask(() => simpleQuery([...first, this.#mark].join('; '))))
       const query: Query = (text, values) =>
         this.#ask(() => {
-          if (simpleQuery !== undefined) void this.#check(simpleQuery)
+          if (simpleQuery !== undefined) notify('A check of the block', () => this.#check(simpleQuery))
           return connection.query(text, values)
         })
       const result = await Promise.race([work(query), this.#expired])

@@ -1,4 +1,5 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
+import { textOf } from '../../foreign-values.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import {
   type MigrationSettings,
@@ -103,7 +104,7 @@ async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions
     await confirmCommits(client)
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
-    throw storeError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })
+    throw storeError('SCHEMA_OPTIONS', `${textOf(cause)}. ${besideAdvice}`, { cause })
   }
 }
 

@@ -1,5 +1,6 @@
 /** The registered option sets: which options the functions of the schema were made for. */
 
+import { textOf } from '../../../foreign-values.js'
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { dollarQuoted, jsonLiteral, literal } from './quoting.js'
@@ -67,8 +68,8 @@ export const refuseOtherOptions = (tables: Tables) => sql`
   )}`
 
 /** Whether an error of the migration is the refusal above. */
-export function isRefusedForOptions(error: unknown): error is Error {
-  return error instanceof Error && /^The schema .* was migrated with other options: /s.test(error.message)
+export function isRefusedForOptions(error: unknown): boolean {
+  return /^The schema .* was migrated with other options: /s.test(textOf(error))
 }
 
 export const registerOptions = ({ schema, optionSet }: Tables) => sql`
