@@ -223,6 +223,18 @@ describe.each(databases)('a hook on $on', ({ skipped, open, parameter }) => {
     }
   })
 
+  it('goes on after a failed statement, and throws: certain only where the server undoes all of it', async () => {
+    const { store, host } = await open(table => async (query, pending) => {
+      await query('SELECT * FROM missing_table').catch(() => {})
+      // After a deadlock, MySQL would commit this at once.
+      await right(table)(query, pending)
+      throw new Error('too late')
+    })
+    const code = parameter(1) === '?' ? 'COMMIT_UNKNOWN' : 'UNAVAILABLE'
+    expect(await place(store)).toMatchObject({ name: 'WalletError', code })
+    expect(await host('SELECT player_id FROM SCHEMA.ledger')).toEqual([])
+  })
+
   it('does not await its query: 503, no changes were made, and it is named', async () => {
     const { store, schema, host } = await open(table => async (query, pending) => {
       void right(table)(query, pending)
@@ -314,6 +326,15 @@ describe.each(databases)('a hook on $on', ({ skipped, open, parameter }) => {
       calls += 1
       if (calls === 4) await right(table)(query, pending)
     })
+    for (let n = 1; n <= 10; n += 1) expect(await place(store, n)).toMatchObject(accepted)
+    expect(ours()).toEqual([])
+  })
+
+  it('queries for a request that moves no money only: no warning', async () => {
+    const { store } = await open(table => async (query, pending) => {
+      if (pending.every(({ changes }) => changes.balance === null)) await right(table)(query, pending)
+    })
+    await handlePlaceBet(store, placement({ transactionId: 'free', betId: 'free', amount: '0' }))
     for (let n = 1; n <= 10; n += 1) expect(await place(store, n)).toMatchObject(accepted)
     expect(ours()).toEqual([])
   })

@@ -54,7 +54,7 @@ class HookCall {
     if (this.ended) return Promise.reject(new TypeError('query: withinTransaction has ended'))
     this.hasQueried = true
     if (!ofRows.test(text)) this.#mayHaveEnded = true
-    const running: Running = { text, result: Promise.resolve() }
+    const running: Running = { text: String(text), result: Promise.resolve() }
     this.running.add(running)
     const result = this.#run(running, () => run(text, values))
     running.result = result
@@ -83,7 +83,7 @@ class HookCall {
     throw this.#failure(`withinTransaction did not await its query: ${this.#shown(first.text)}`)
   }
 
-  /** @returns the error of a call that threw. One of the database is retried like one of our own statements */
+  /** @returns the error of a call that threw. One of the database is retried as of a statement of the store */
   failureOf(error: unknown): unknown {
     if (!isErrorOfHook(error)) return this.#failure('withinTransaction threw', error)
     const text = this.#shown(this.#failed.get(error) ?? '')
@@ -116,9 +116,10 @@ const shownMax = 100
 const shownUpTo =
   (valueStart: RegExp): Shown =>
   text => {
-    const [before = ''] = text.replace(/\s+/g, ' ').trim().split(valueStart, 1)
+    const line = text.replace(/\s+/g, ' ').trim()
+    const [before = ''] = line.split(valueStart, 1)
     const cut = [...before].slice(0, shownMax).join('')
-    return cut.length === text.length ? cut : `${cut}…`
+    return cut === line ? cut : `${cut}…`
   }
 
 /** A hook that does not query may have nothing to write for one call, or two. */
@@ -194,14 +195,15 @@ export class OperatorHook {
 
   /** Such rows stay when the batch is rolled back, which tests without refusals do not show. */
   #noteSilence({ hasQueried }: HookCall, commits: readonly PendingCommit[]): void {
+    if (hasQueried) this.#silentCalls = null
     if (this.#silentCalls === null || !commits.some(({ changes }) => changes.balance !== null)) return
-    this.#silentCalls = hasQueried ? null : this.#silentCalls + 1
-    if (this.#silentCalls !== silentCallsMax) return
+    this.#silentCalls += 1
+    if (this.#silentCalls < silentCallsMax) return
     this.#silentCalls = null
     const { message } = this.#makeError(
       'HOOK_FAILED',
-      `withinTransaction has returned ${silentCallsMax} times for requests that move money, and never called query. ` +
-        'Rows that it writes over another connection stay when the wallet rolls back',
+      `withinTransaction has returned ${silentCallsMax} times for requests that move money, and never called ` +
+        'query. Rows that it writes over another connection stay when the wallet rolls back',
     )
     process.emitWarning(message, 'BetWalletWarning')
   }

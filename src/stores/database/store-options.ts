@@ -9,9 +9,10 @@ export interface DatabaseStoreOptions {
    * Called once per database transaction, before COMMIT, with all requests that share it, at most one of each
    * player, including recorded refusals (`changes.transaction.refusal`).
    *
-   * If it throws, nothing is committed, and each request is retried without the others. It may be called
-   * again for the same request: it must have no effects other than its queries. It needs a client that lends
-   * connections: a pool, or PGlite.
+   * If it fails, no changes were made: each request is retried without the others, and then unavailable. It
+   * may be called again for the same request. **Run statements by `query` only, and await each:** another
+   * connection waits for rows that the store holds, and what it writes stays. **Only INSERT, and no other
+   * player's row.** It needs a client that lends connections: a pool, or PGlite.
    *
    * @param query runs a statement in the database transaction
    * @param pending the requests that are about to be committed

@@ -49,7 +49,8 @@ test.each(Object.entries(servers))('%s shows what the command prints', async (pa
     roles.map(([role, use]) => runCommand(['grants', role, '--for', use, ...mapping, ...options])),
   )
   expect(printed.map(({ error }) => error)).toEqual(['', '', ''])
-  const reminder = '-- And to this role what the statements of your withinTransaction need: INSERT on your ledger.'
+  const reminder =
+    '-- And to this role what the statements of your withinTransaction need: INSERT on your ledger.'
   expect(printed.flatMap(({ out }) => linesOf(withoutQuotes(out)))).toEqual([reminder, ...shown])
   // Without --for, the role of the store.
   const [store] = printed
