@@ -24,7 +24,8 @@ export async function openAddress(): Promise<Address> {
     opened += 1
     client.on('error', () => {})
     if (target === undefined) return client.destroy()
-    const server = connect(target.config.port, target.config.host)
+    const { port, host, socketPath } = target.config
+    const server = connect(socketPath === undefined ? { port, host } : { path: socketPath })
     const pair = { client, server }
     pairs.add(pair)
     server.on('error', () => {})

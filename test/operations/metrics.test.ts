@@ -51,3 +51,16 @@ test('given a relay without stats, then it is named', () => {
     WalletError,
   )
 })
+
+test('given a store that no server can answer, then its metric names the transaction, while that lasts', async () => {
+  const stats: { missingTransaction: string | null } = { missingTransaction: null }
+  const registry = new client.Registry()
+  collectMetrics(client, { store: { stats }, registry })
+  const lines = async () =>
+    (await registry.metrics()).split('\n').filter(line => line.startsWith('bet_wallet_missing_transaction'))
+  expect(await lines()).toEqual([])
+  stats.missingTransaction = 'placebet t-1'
+  expect(await lines()).toEqual(['bet_wallet_missing_transaction{transaction="placebet t-1"} 1'])
+  stats.missingTransaction = null
+  expect(await lines()).toEqual([])
+})

@@ -3,7 +3,7 @@ import { hasNumber, privilegeNumbers, storeError } from './errors.js'
 import type { Session } from './session.js'
 
 const membersQuery = `SELECT MEMBER_ID = @@server_uuid, MEMBER_STATE, MEMBER_ROLE,
-  @@GLOBAL.group_replication_single_primary_mode
+  @@GLOBAL.group_replication_single_primary_mode, @@GLOBAL.read_only
   FROM performance_schema.replication_group_members`
 
 /**
@@ -16,12 +16,14 @@ const membersQuery = `SELECT MEMBER_ID = @@server_uuid, MEMBER_STATE, MEMBER_ROL
  */
 export async function groupProblem(database: Session): Promise<string | null> {
   const members = await membersOf(database)
-  const { state = 'OFFLINE', role, isSinglePrimary } = members.find(({ isOwn }) => isOwn) ?? {}
+  const { state = 'OFFLINE', role, isSinglePrimary, isReadOnly } = members.find(({ isOwn }) => isOwn) ?? {}
   if (state !== 'ONLINE') return `this node is not a member of its group: ${state}`
   const unreachable = members.filter(other => other.state === 'UNREACHABLE').length
   if (unreachable * 2 >= members.length) return 'this node does not reach a majority of its group'
   if (!isSinglePrimary) return multiPrimary
-  return role === 'PRIMARY' ? null : 'this node is not the primary of its group'
+  if (role !== 'PRIMARY') return 'this node is not the primary of its group'
+  // While a new primary applies what the old one had, a call would wait there, also when its client has gone.
+  return isReadOnly ? 'this server is read-only' : null
 }
 
 interface Member {
@@ -29,6 +31,8 @@ interface Member {
   state: string
   role: string
   isSinglePrimary: boolean
+  /** Of the asked node. */
+  isReadOnly: boolean
 }
 
 /** As this node sees them. @throws {StoreError} `INSUFFICIENT_PRIVILEGE` */
@@ -36,11 +40,12 @@ export async function membersOf(database: Session): Promise<Member[]> {
   const rows = await database.rows(membersQuery).catch((error: unknown) => {
     throw hasNumber(error, ...privilegeNumbers) ? missingPrivilege(error) : error
   })
-  return rows.map(([isOwn, state, role, isSinglePrimary]) => ({
+  return rows.map(([isOwn, state, role, isSinglePrimary, isReadOnly]) => ({
     isOwn: Number(isOwn) === 1,
     state: String(state),
     role: String(role),
     isSinglePrimary: Number(isSinglePrimary) === 1,
+    isReadOnly: Number(isReadOnly) === 1,
   }))
 }
 

@@ -38,7 +38,10 @@ export async function serverState(database: Session): Promise<ServerState> {
   if (isGalera !== 'ON') {
     // Not the name of the group: two nodes that are its primaries have divided it.
     const cluster = JSON.stringify(ids)
-    return { problem: problem ?? (group ? await groupProblem(database) : null), cluster }
+    return {
+      problem: problem ?? (group || database.isOfGroup ? await groupProblem(database) : null),
+      cluster,
+    }
   }
   const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
   const cluster = status.get('wsrep_cluster_state_uuid') ?? ''

@@ -21,10 +21,13 @@ export interface Session {
   run(text: string, values?: unknown[]): Promise<number>
   /** For the operator's statements: rows as the pool returns them. */
   query: Query
+  /** Whether its server was a node of MySQL's Group Replication when it began. */
+  isOfGroup: boolean
 }
 
 export function sessionOf(connection: Connection): Session {
   return {
+    isOfGroup: isOfGroup(connection),
     rows: (text, values = []) => execute(connection, text, values),
     call: (text, values) => callProcedure(connection, text, values),
     async run(text, values) {

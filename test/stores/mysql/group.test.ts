@@ -12,6 +12,7 @@ import {
   type MysqlStoreOptions,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
+import { openAddress } from '../../mysql/address.js'
 import { type GroupNode, type MysqlGroup, noGroup, startGroup } from '../../mysql/group.js'
 import { relaysOn } from '../../outbox/nodes.js'
 import { judge } from '../kit-on-stores.js'
@@ -205,6 +206,52 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     expect(await answersOf(storeOver([primary, ...others]))).toEqual(all)
   })
 
+  it('asks no node that has lost the plugin and is writable, also while the others are out of reach', async () => {
+    const address = await openAddress()
+    address.leadTo(primary)
+    const [node] = others as [GroupNode]
+    const listOf = () =>
+      [primary, ...others].map(({ config: { socketPath, ...config } }, index) => {
+        const { host, port } = address
+        const way = index === 0 || socketPath === undefined ? { host, port } : { socketPath }
+        const pool = mysql.createPool({ ...config, ...way })
+        opened.push(pool)
+        return pool
+      })
+    // One that has committed, and one that has not.
+    const stores = [
+      createMysqlStore(listOf(), { schema, timeoutMs }),
+      createMysqlStore(listOf(), { schema, timeoutMs }),
+    ]
+    for (const store of stores) await store.ready()
+    expect(await stores[0]?.commit(nextBet())).toMatchObject({ status: 'committed' })
+    await group.settled()
+    const before = await recordedOn(node)
+    cleanups.push(async () => {
+      await address.close()
+      await node.kill()
+      await node.boot()
+    })
+    await node.run(
+      'STOP GROUP_REPLICATION',
+      'SET GLOBAL super_read_only = OFF',
+      // It must be able to join again.
+      'SET SESSION sql_log_bin = 0',
+      'UNINSTALL PLUGIN group_replication',
+      'SET GLOBAL read_only = OFF',
+    )
+    address.leadTo()
+    address.reset()
+    // What is sent as the connections break is unknown.
+    for (const store of stores) await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    for (const store of stores)
+      for (let times = 0; times < 3; times += 1) expect(await answersOf(store)).toEqual(nothing)
+    const rows = await node.run(`SELECT transaction_id AS id FROM ${schema}.wallet_transactions`)
+    expect(new Set(rows.map(({ id }) => id as string))).toEqual(before)
+    address.leadTo(primary)
+    for (const store of stores) await expect.poll(() => answersOf(store), patience).toEqual(all)
+  })
+
   it('asks no node that was started again, and is no member yet', async () => {
     const [node] = others as [GroupNode]
     await node.kill()
@@ -315,6 +362,17 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     expect(new Set(errors)).toEqual(new Set([1180]))
   })
 
+  const waitingForBacklog = async () => {
+    const rows = await Promise.all(
+      others.map(node =>
+        node.run(
+          "SELECT ID FROM performance_schema.processlist WHERE STATE LIKE 'Executing hook on transaction begin%'",
+        ),
+      ),
+    )
+    return rows.flat().length
+  }
+
   it.each(['killed', 'replaced'])(
     'when the primary is %s, the next one answers nothing before it has applied what was committed',
     async how => {
@@ -328,6 +386,15 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
       const [next] = others as [GroupNode]
       const store = storeOver([primary, ...others], { timeoutMs: 3_000 })
       await store.ready()
+      // Behind one address, and it has committed nothing that the next primary must have.
+      const address = await openAddress()
+      cleanups.push(address.close)
+      address.leadTo(primary)
+      const { socketPath: _, ...config } = primary.config
+      const pool = mysql.createPool({ ...config, host: address.host, port: address.port })
+      opened.push(pool)
+      const quiet = createMysqlStore(pool, { schema, timeoutMs: 1_000 })
+      await quiet.ready()
       const release = await holdApplying(others)
       cleanups.push(release)
       const last = nextBet()
@@ -358,7 +425,15 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
         return found
       }
       for (let times = 0; times < 3; times += 1) await ask()
+      for (const node of others) {
+        address.leadTo(node)
+        address.reset()
+        for (let times = 0; times < 2; times += 1)
+          await expect(quiet.load(keysOf(last))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      }
       expect(new Set(answers)).toEqual(new Set(['unavailable']))
+      // Their clients have gone: the new primary does not keep what waits for the backlog.
+      await expect.poll(waitingForBacklog, patience).toBe(0)
       await release()
       await expect.poll(ask, patience).toMatchObject({ transactionId: last.transaction.transactionId })
       expect(answers).not.toContain(null)
