@@ -228,7 +228,7 @@ export const metrics: readonly Metric[] = [
       unit: '{transaction}',
       labels: ['transaction'],
     },
-    help: '1 while every server that answers lacks this answered transaction, else absent (MySQL, MariaDB)',
+    help: '1 while no server that answers has this transaction; else absent',
     from: 'stats',
     read: stats => {
       const { missingTransaction } = stats as { missingTransaction?: string | null }

@@ -81,7 +81,7 @@ export class ConfirmedRecords {
     return result
   }
 
-  /** What a server had when a commit was sent, it has before that commit: any server that has the new record. */
+  /** A server that has the new record has those that its server had when the commit was sent. */
   confirm(changes: readonly WalletChanges[], rows: readonly CommitRow[]): void {
     const sent = this.#sent.get(rows)
     const row = rows.find(({ verdict }) => verdict === 'committed')

@@ -109,8 +109,8 @@ const unknownNumbers = [
 ]
 
 /**
- * 1305 of a procedure of the library, which is gone: nothing was executed. A savepoint that is gone, and what a
- * hook calls, have the same number.
+ * 1305 of a procedure of the library, which is gone: nothing was executed. A savepoint that is gone, and what
+ * a hook calls, have the same number.
  */
 const isOwnProcedureGone = ({ number, message }: ServerError) =>
   number === 1305 && /^PROCEDURE \S+\.(wallet_\w+|credit_bet)_v\d+\w* does not exist$/.test(message)

@@ -1,4 +1,4 @@
-/** The servers of the store: which one is asked first, whether one that failed is back, and which must not answer. */
+/** The servers of the store: which one is asked first, whether one is back, and which must not be asked. */
 import { notify } from '../../hooks.js'
 import { type Deadline, QueryFailed } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'

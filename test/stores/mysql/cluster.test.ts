@@ -338,6 +338,30 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     await comeBack()
   })
 
+  it('when a node has left its cluster and is writable, it is not asked, also while no other one is', async () => {
+    const set = (value: string) =>
+      withConnection(first.config, connection => connection.query(`SET GLOBAL wsrep_on = ${value}`))
+    const pool = mysql.createPool(first.config)
+    opened.push(pool)
+    const ids: number[] = []
+    pool.pool.on('connection', ({ threadId }) => ids.push(threadId))
+    const single = createMysqlStore(pool, { schema, timeoutMs: 3_000 })
+    await single.ready()
+    await set('OFF')
+    try {
+      await withConnection(first.config, async connection => {
+        for (const id of ids) await connection.query(`KILL ${id}`)
+      })
+      await expect(single.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      await expect(isLoaded(single)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      const changes = placementOf('left-cluster', 'alice', '1')
+      expect(await single.commit(changes)).toEqual({ status: 'unavailable' })
+    } finally {
+      await set('ON')
+    }
+    await expect.poll(() => single.ping().catch(() => null), patience).not.toBeNull()
+  })
+
   it('when the majority is lost, every call is a fault; when it is back, so is the wallet', async () => {
     // No other node answers: a short limit is enough.
     store = storeWithin(3_000, cluster.nodes)
