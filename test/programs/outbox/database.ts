@@ -158,7 +158,7 @@ async function mysql(
   writable = async () => nodes[0] as Pick<MariadbServer, 'config'>,
 ): Promise<KilledDatabase> {
   const [first] = nodes as [Pick<MariadbServer, 'config'>]
-  const { config, pool, drop } = await createMariadbDatabase(first.config, { pool: { connectionLimit: 2 } })
+  const { config, pool } = await createMariadbDatabase(first.config, { pool: { connectionLimit: 2 } })
   const { database: schema } = config
   await migrateMysql(pool, { schema, outbox: true })
   await migrateMysql(pool, { schema }, { allowOtherOptions: true })
@@ -207,7 +207,7 @@ async function mysql(
         row => ({ ...row, delta: Number(row.delta), balanceAfter: Number(row.balanceAfter) }) as Recorded,
       ),
     async close() {
-      await drop()
+      await pool.end()
       await stop()
     },
   }
