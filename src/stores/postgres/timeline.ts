@@ -14,7 +14,7 @@ interface Timeline {
   system: string
 }
 
-/** The values of `highest_timeline` and `of_system`; `null`: the server cannot tell its timeline. */
+/** The values of `highest_timeline` and `of_system`; `null`: the server does not report its timeline. */
 export type TimelineValues = [number, string] | [null, null]
 
 /** @throws {StoreError} the answer is of a former primary */
@@ -36,7 +36,7 @@ export class Timelines {
   }
 
   /**
-   * Asks the server. Where it does not tell its timeline, nothing is compared, with a warning.
+   * Asks the server. Where it does not report its timeline, nothing is compared, with a warning.
    *
    * @param ask is called with the expression of the timeline, or with NULL
    * @throws {StoreError} `UNAVAILABLE`: it is a former primary
@@ -63,7 +63,7 @@ export class Timelines {
     if (this.#isOff) return
     this.#isOff = true
     warn(
-      `This server does not tell its timeline (${why}): nothing protects from a former primary behind the same address`,
+      `This server does not report its timeline (${why}): nothing protects from a former primary behind the same address`,
     )
   }
 

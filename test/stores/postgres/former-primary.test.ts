@@ -301,7 +301,7 @@ describe('given a server of another database cluster, with a lower timeline', ()
   })
 })
 
-describe('given a server that does not say its timeline', () => {
+describe('given a server that does not report its timeline', () => {
   it('when a former primary answers, then it decides: ready() has warned that the check is off', async () => {
     await on(cluster.primary, 'REVOKE EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) FROM PUBLIC')
     await on(

@@ -483,7 +483,7 @@ export const timelineParameters = sql`
 
 /**
  * Before anything is read or written: refuses where this server's timeline is lower than the highest one that
- * has answered the store. Nothing is compared where that is NULL: the server cannot tell its timeline.
+ * has answered the store. Nothing is compared where that is NULL: the server does not report its timeline.
  *
  * @param use of the text of another timeline: it is assigned to the column `timeline`
  */
