@@ -13,7 +13,7 @@ import { poisons } from './poisons.js'
 /** What the column has; where the database is not in UTF-8, escaped. */
 const stored: Readonly<Record<string, RegExp>> = {
   'an emoji that the limit divides': /^x{499}(?:\ufffd|)$|^x{499}\\$/,
-  'half of an emoji': /^answered (?:\ufffd|\\u\{fffd\})$/,
+  'half of an emoji': /^answered (?:\ufffd|\\u\{fffd\})$/, // cspell:disable-line
   'an emoji': /^(?:🎲 ü|\\u\{1f3b2\} \\u\{fc\}) no$/,
   'a NUL': /^answered $/,
   'a megabyte': /^é{500}$/,
