@@ -96,7 +96,7 @@ const exportsOf: Record<string, string[]> = {
     'reconcile',
     'renderReconciliation',
   ],
-  'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'openDataFolder'],
+  'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'isLocalHost', 'openDataFolder'],
   'bet-wallet/testing': [
     'checkLimits',
     'checkWalletStore',

@@ -131,7 +131,7 @@ describeOnServer('withinTransaction', server => {
         wallet.store.commit(placeBet(2, 'bob')),
       ])
       expect(alice).toMatchObject({ value: { status: 'committed' } })
-      expect(bob).toMatchObject({ reason: { message: 'withinTransaction threw; no changes were made' } })
+      expect(bob).toMatchObject({ value: { status: 'unavailable' } })
     },
   )
 
