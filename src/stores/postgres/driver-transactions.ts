@@ -82,8 +82,8 @@ class DriverBlock<T> {
   }
 
   async run({ query, simpleQuery }: DriverConnection, work: (query: Query) => Promise<T>): Promise<T> {
-    // A driver may call back without a session: then its promise is rejected by now.
-    await nextTurn()
+    // A driver may call back without a session: its promise is rejected by then.
+    await new Promise<void>(resolve => process.nextTick(resolve))
     if (simpleQuery !== undefined) return await this.#runGuarded(query, simpleQuery, work)
     const { first, durable } = this.#settings
     const send = async (statements: readonly string[]) => {
