@@ -13,7 +13,15 @@ export interface DriverConnection {
    * of other code on this session: with it the store sends COMMIT itself, in a message that no other
    * statement can come between, and leaves an empty block to the driver's own COMMIT.
    */
-  simpleQuery?(statements: string): Promise<unknown>
+  simpleQuery?: SimpleQuery
+}
+
+type SimpleQuery = (statements: string) => Promise<unknown>
+
+interface Settings {
+  /** Statements right after BEGIN. */
+  first: readonly string[]
+  durable: boolean
 }
 
 /**
@@ -23,93 +31,123 @@ export interface DriverConnection {
  * settles: the driver would send COMMIT or ROLLBACK. Before, it must settle, or the driver keeps the session.
  *
  * @param begin `transaction` of the client
- * @param settings `first`: statements right after BEGIN
  */
 export function inDriverTransaction<T>(
   begin: (work: (connection: DriverConnection) => Promise<unknown>) => Promise<unknown>,
   deadline: Deadline,
-  settings: { first: readonly string[]; durable: boolean },
+  settings: Settings,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   return withSavepoint(async savepoint => {
-    const block = new DriverBlock(savepoint, deadline)
+    const block = new DriverBlock<T>(savepoint, deadline, settings)
     let result: T | undefined
     const done = begin(async connection => {
       try {
-        result = await block.run(connection, settings, work)
+        result = await block.run(connection, work)
       } finally {
         if (block.hasEnded) await new Promise(() => {})
       }
-    })
-    try {
-      await Promise.race([done, block.lost])
-    } catch (error) {
-      // Our own COMMIT was answered before.
-      if (!block.isCommitted) throw error
-    } finally {
+    }).finally(() => {
       block.hasEnded = true
-    }
-    return result as T
+    })
+    return await Promise.race([done.then(() => result as T), block.committed])
   })
 }
 
 const nextTurn = () => new Promise(setImmediate)
 
-class DriverBlock {
+class DriverBlock<T> {
   /** Whether the driver's transaction is over, or its session. */
   hasEnded = false
-  isCommitted = false
-  /** Rejects when the session has ended and the driver does not report it to us. */
-  readonly lost: Promise<never>
-  #lose: (error: unknown) => void = () => {}
+  /** Of a COMMIT of ours: the result. Rejects when the session has ended, unknown to the driver. */
+  readonly committed: Promise<T>
+  #commit: (result: T) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
   readonly #expired: Promise<never>
   readonly #savepoint: string
   readonly #deadline: Deadline
+  readonly #settings: Settings
 
-  constructor(savepoint: string, deadline: Deadline) {
+  constructor(savepoint: string, deadline: Deadline, settings: Settings) {
     this.#savepoint = savepoint
     this.#deadline = deadline
-    this.lost = new Promise((_, reject) => {
-      this.#lose = error => {
-        this.hasEnded = true
-        reject(error)
-      }
+    this.#settings = settings
+    this.committed = new Promise((resolve, reject) => {
+      this.#commit = resolve
+      this.#reject = reject
     })
     this.#expired = new Promise((_, reject) => {
       deadline.onExpiry = () => reject(new CallbackFailed('Timed out; already answered'))
     })
-    for (const promise of [this.lost, this.#expired]) promise.catch(() => {})
+    this.#expired.catch(() => {})
   }
 
-  async run<T>(
-    connection: DriverConnection,
-    { first, durable }: { first: readonly string[]; durable: boolean },
-    work: (query: Query) => Promise<T>,
-  ): Promise<T> {
-    // A driver may call back without a session: then its promise is rejected by now.
-    await nextTurn()
-    const { simpleQuery } = connection
+  async run({ query, simpleQuery }: DriverConnection, work: (query: Query) => Promise<T>): Promise<T> {
+    // A driver may call back without a session: its promise is rejected by then.
+    await new Promise<void>(resolve => process.nextTick(resolve))
+    if (simpleQuery !== undefined) return await this.#runGuarded(query, simpleQuery, work)
+    const { first, durable } = this.#settings
+    const send = async (statements: readonly string[]) => {
+      for (const statement of statements) await this.#ask(() => query(statement))
+    }
+    await send([...first, `SAVEPOINT ${this.#savepoint}`])
+    const result = await this.#inTime(work((text, values) => this.#ask(() => query(text, values))))
+    await unbroken(send([...beforeCommit(durable), `RELEASE SAVEPOINT ${this.#savepoint}`]))
+    await this.#ask(async () => {
+      this.#deadline.sent = true
+    })
+    return result
+  }
+
+  /**
+   * On a session on which other code may send statements. Its COMMIT fails, and rolls back: there the server
+   * reads what is left of a cursor. After it, or a ROLLBACK, a statement of ours would be committed alone, or
+   * with other code's: the one sent right before it ends the session.
+   */
+  async #runGuarded(query: Query, simpleQuery: SimpleQuery, work: (query: Query) => Promise<T>): Promise<T> {
+    const { first, durable } = this.#settings
+    const name = this.#savepoint
+    const send = (statements: readonly string[]) => this.#ask(() => simpleQuery(statements.join('; ')))
+    const check = (problem?: unknown) =>
+      simpleQuery(`SELECT pg_terminate_backend(pg_backend_pid())
+        WHERE current_setting('bet_wallet.block', true) IS DISTINCT FROM '${name}'`).catch(error => {
+        if (serverErrorOf(error)?.severity !== 'ERROR') this.#lose(problem ?? error)
+      })
+    const mark = `DECLARE ${name} CURSOR WITH HOLD FOR
+      SELECT ('bet-wallet: a COMMIT of other code, process ' || pg_backend_pid())::integer`
     try {
-      await (simpleQuery === undefined
-        ? this.#each(connection, [...first, `SAVEPOINT ${this.#savepoint}`])
-        : this.#ask(() => simpleQuery([...first, this.#mark].join('; '))))
-      const query: Query = (text, values) =>
+      // The driver's own block may be gone already. What follows need not wait for the answer.
+      const begun = send(['ROLLBACK', 'BEGIN', ...first, `SET LOCAL bet_wallet.block = '${name}'`, mark])
+      const worked = work((text, values) =>
         this.#ask(() => {
-          if (simpleQuery !== undefined) notify('A check of the block', () => this.#check(simpleQuery))
-          return connection.query(text, values)
-        })
-      const result = await Promise.race([work(query), this.#expired])
-      await this.#close(connection, durable)
+          void check()
+          return query(text, values)
+        }),
+      )
+      const [, result] = await this.#inTime(Promise.all([begun, worked]))
+      if (durable) await unbroken(send(beforeCommit(durable)))
+      const committing = this.#ask(() => {
+        this.#deadline.sent = true
+        return simpleQuery(`CLOSE ${name}; COMMIT; BEGIN`)
+      })
+      await unbroken(committing)
+      this.#commit(result)
       return result
     } catch (error) {
       // The driver sends ROLLBACK next.
-      if (simpleQuery !== undefined && !this.hasEnded) await this.#check(simpleQuery, error)
+      if (!this.hasEnded) await check(error instanceof CallbackFailed ? error : undefined)
       throw error
     }
   }
 
-  async #each({ query }: DriverConnection, statements: readonly string[]): Promise<void> {
-    for (const statement of statements) await this.#ask(() => query(statement))
+  /** The session has ended, and the driver may not know that it was ours. */
+  #lose(error: unknown): void {
+    this.hasEnded = true
+    this.#reject(error)
+  }
+
+  #inTime<R>(promise: Promise<R>): Promise<R> {
+    return Promise.race([promise, this.#expired])
   }
 
   async #ask<R>(send: () => Promise<R>): Promise<R> {
@@ -123,42 +161,10 @@ class DriverBlock {
       throw error
     }
   }
+}
 
-  /**
-   * Of a session on which other code may send statements. Its COMMIT fails, and rolls back: there the server
-   * reads what is left of a cursor.
-   */
-  get #mark(): string {
-    return `SAVEPOINT ${this.#savepoint}; DECLARE ${this.#savepoint} CURSOR WITH HOLD FOR
-      SELECT ('bet-wallet: a COMMIT of other code, process ' || pg_backend_pid())::integer`
-  }
-
-  /**
-   * Ends the session if its database transaction is not ours: the next statement would be committed alone, or
-   * in the database transaction of other code.
-   */
-  #check(simpleQuery: NonNullable<DriverConnection['simpleQuery']>, problem?: unknown): Promise<void> {
-    return simpleQuery(`SELECT pg_terminate_backend(pg_backend_pid())
-      WHERE NOT EXISTS (SELECT FROM pg_cursors WHERE name = '${this.#savepoint}')`).then(
-      () => {},
-      (error: unknown) => {
-        if (serverErrorOf(error)?.severity !== 'ERROR') this.#lose(problem ?? error)
-      },
-    )
-  }
-
-  async #close(connection: DriverConnection, durable: boolean): Promise<void> {
-    const { simpleQuery } = connection
-    const release = `RELEASE SAVEPOINT ${this.#savepoint}`
-    try {
-      await this.#each(connection, [...beforeCommit(durable), ...(simpleQuery ? [] : [release])])
-      await this.#ask(async () => {
-        this.#deadline.sent = true
-        await simpleQuery?.(`CLOSE ${this.#savepoint}; ${release}; COMMIT; BEGIN`)
-      })
-      this.isCommitted = simpleQuery !== undefined
-    } catch (error) {
-      throw isBlockBroken(error) ? blockBroken(error) : error
-    }
-  }
+async function unbroken(sent: Promise<unknown>): Promise<void> {
+  await sent.catch((error: unknown) => {
+    throw isBlockBroken(error) ? blockBroken(error) : error
+  })
 }

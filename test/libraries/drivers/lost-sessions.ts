@@ -121,13 +121,19 @@ export const drivers: Readonly<Record<string, Open>> = {
   },
 }
 
+/** An error with its causes. */
+function wordsOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause === undefined ? message : `${message}: ${wordsOf(cause)}`
+}
+
 let wallets = 0
 
 export interface SessionsWallet extends Opened {
   store: PostgresStore
   schema: string
-  /** Places bet `n` of a player of its own; `null`: a fault. */
-  place(n: number): Promise<{ ok: boolean } | null>
+  /** Places bet `n` of a player of its own: whether it was answered ok, or the fault in words. */
+  place(n: number): Promise<boolean | string>
   /** Waits until the server has ended the session. */
   kill(pid: unknown): Promise<void>
   /** Sessions of this wallet. */
@@ -211,9 +217,13 @@ export async function openSessionsWallet(
     ...{ store, schema, crashes },
     async place(n) {
       const ids = { playerId: `player-${n}`, transactionId: `place-${n}`, betId: `bet-${n}` }
-      const outcome = await handlePlaceBet(store, placeBet(ids)).catch(() => null)
-      if (outcome?.ok === true) answered.push(ids.transactionId)
-      return outcome
+      try {
+        const { ok } = await handlePlaceBet(store, placeBet(ids))
+        if (ok) answered.push(ids.transactionId)
+        return ok
+      } catch (error) {
+        return wordsOf(error)
+      }
     },
     async kill(pid) {
       await admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])

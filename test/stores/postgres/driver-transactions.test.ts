@@ -27,8 +27,9 @@ class Driver {
   #sessions = 0
   #closed = new Set<(error: Error) => void>()
   #free: Promise<unknown> = Promise.resolve()
-  /** How the driver's own COMMIT ends. */
   failCommit = false
+  /** Other code's, right after the driver's BEGIN. */
+  afterBegin: string | null = null
 
   /** @param together whether it has `simpleQuery` */
   constructor(together: boolean) {
@@ -63,6 +64,7 @@ class Driver {
 
   async #begin(work: Work): Promise<unknown> {
     await this.query('BEGIN')
+    if (this.afterBegin !== null) await this.query(this.afterBegin)
     let closed = (_: Error) => {}
     const close = new Promise((_, reject) => {
       closed = reject
@@ -252,6 +254,25 @@ describe('a statement of other code on the session', () => {
       expect([await ledger(), await recorded()]).toEqual([[], []])
     },
   )
+})
+
+test('a ROLLBACK of other code right after BEGIN: the store begins its own block', async () => {
+  const { store, driver, ledger, recorded } = await open(true, (query, ledger) =>
+    query(`INSERT INTO ${ledger} VALUES ('one')`),
+  )
+  driver.afterBegin = 'ROLLBACK'
+  expect(await store.commit(placing())).toEqual(done)
+  expect([await ledger(), await recorded()]).toEqual([['one'], ['place-1']])
+})
+
+test('a hook that throws after a ROLLBACK of other code: the driver sends none to the session of that code', async () => {
+  const { store, driver, recorded } = await open(true, async () => {
+    await driver.query('ROLLBACK')
+    throw new Error('the hook failed')
+  })
+  await expect(store.commit(placing())).rejects.toThrow('withinTransaction threw; no changes were made')
+  expect(driver.sent.filter(text => /^\d ROLLBACK$/.test(text))).toEqual(['1 ROLLBACK'])
+  expect(await recorded()).toEqual([])
 })
 
 test('the name of a savepoint: one of few, and of one database transaction at a time', async () => {
