@@ -34,7 +34,7 @@ interface Response {
 }
 
 export class OpenCalls {
-  /** Per socket its calls, in the order of their answers: a caller may send the next before it has the last. */
+  /** Per socket its calls, in the order of their answers: a caller need not wait for one to send the next. */
   readonly #calls = new Map<Socket, Map<Response, Call>>()
   #open = 0
   readonly #sockets = new Set<Socket>()
@@ -108,7 +108,7 @@ export class OpenCalls {
   }
 }
 
-/** The caller must not send its next call on a connection that closes: its last answer says so, and only that. */
+/** The caller must not send a call on a connection that closes: only its last answer says so. */
 function announceEnd(responses: Response[]): void {
   for (const response of responses) {
     if (response.headersSent) continue

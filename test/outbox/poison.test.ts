@@ -17,7 +17,7 @@ const stored: Readonly<Record<string, RegExp>> = {
   'an emoji': /^(?:🎲 ü|\\u\{1f3b2\} \\u\{fc\}) no$/,
   'a NUL': /^answered $/,
   'a megabyte': /^é{500}$/,
-  'an error without a message': /^undefined$/,
+  'an error without a message': /^Error$/,
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -83,7 +83,7 @@ class HookCall {
     throw this.#failure(`withinTransaction did not await its query: ${this.#shown(first.text)}`)
   }
 
-  /** @returns the error of a call that threw. One of the database is retried as of a statement of the store */
+  /** @returns the error of a call that threw. One of the database is retried as one of our own statements */
   failureOf(error: unknown): unknown {
     if (!isErrorOfHook(error)) return this.#failure('withinTransaction threw', error)
     const text = this.#shown(this.#failed.get(error) ?? '')

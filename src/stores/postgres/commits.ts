@@ -51,8 +51,8 @@ export function createCommitter({
   const commitOne = callsOf('commit_one', 9)
   // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
   const isolation = tables.legacyBets === null ? [] : [readCommitted]
-  // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The COMMIT
-  // itself has no limit.
+  // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The
+  // COMMIT itself has no limit.
   const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
     .map(name => `set_config('${name}', '${timeoutMs}', true)`)
     .join(', ')}`

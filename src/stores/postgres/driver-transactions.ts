@@ -120,7 +120,7 @@ class DriverBlock<T> {
       const begun = send(['ROLLBACK', 'BEGIN', ...first, `SET LOCAL bet_wallet.block = '${name}'`, mark])
       const worked = work((text, values) =>
         this.#ask(() => {
-          void check()
+          notify('A check of the block', () => check())
           return query(text, values)
         }),
       )

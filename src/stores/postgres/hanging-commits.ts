@@ -1,6 +1,6 @@
 /**
- * A commit that waits for a synchronous standby must not be cancelled, and does not notice that its client has
- * gone: each keeps a session of the server. While one of them hangs, no further commit is sent.
+ * A commit that waits for a synchronous standby must not be cancelled, and does not notice that its client
+ * has gone: each keeps a session of the server. While one of them hangs, no further commit is sent.
  */
 import { QueryFailed } from '../database/deadline.js'
 import type { Connections } from './client.js'

@@ -1,6 +1,6 @@
 /**
- * The highest timeline that has answered the store. PostgreSQL raises it with every promotion, so that a former
- * primary has a lower one: it must not answer any more. It is all that is kept between requests.
+ * The highest timeline that has answered the store. PostgreSQL raises it with every promotion, so that a
+ * former primary has a lower one: it must not answer any more. It is all that is kept between requests.
  */
 import { QueryFailed } from '../database/deadline.js'
 import { describeError } from './driver-errors.js'

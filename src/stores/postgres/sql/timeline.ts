@@ -17,7 +17,7 @@ export function otherTimelineFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
     name: functionName(tables, otherTimeline),
     comment: sql`
-      -- Refuses a former primary; otherwise returns the timeline of this server, as timelineExpression does.`,
+      -- Refuses a former primary; otherwise returns the timeline of this server.`,
     parameters: timelineParameters,
     returns: 'text',
     body: sql`
@@ -35,7 +35,7 @@ export function otherTimelineFunction(tables: Tables): DatabaseFunction {
   })
 }
 
-/** `2/7412345678901234567`: the timeline, and the database cluster in which it is compared. NULL on a standby. */
+/** `2/7412345678901234567`: the timeline, and the cluster in which it is compared. NULL on a standby. */
 export const timelineExpression = sql`
   CASE WHEN NOT pg_is_in_recovery() THEN
     ${timelineOfServer} || '/' || ${systemIdentifier}
