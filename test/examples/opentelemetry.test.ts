@@ -135,7 +135,12 @@ const pointsOf = (name: string) => attributesOf(exported.filter(({ descriptor })
 describe('metrics', () => {
   test('are those of the list, each with its unit, its help and its labels', () => {
     expect(exported.map(({ descriptor: { name, unit, description } }) => [name, unit, description])).toEqual(
-      expect.arrayContaining(metricList.map(({ name, unit, help }) => [name, unit, help])),
+      expect.arrayContaining(
+        metricList
+          // Absent: no server lacks a transaction.
+          .filter(({ name }) => name !== 'bet_wallet.missing_transaction')
+          .map(({ name, unit, help }) => [name, unit, help]),
+      ),
     )
     expect(exported).toHaveLength(metricList.length)
     for (const { name, labels } of metricList) {

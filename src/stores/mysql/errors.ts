@@ -113,7 +113,10 @@ const unknownNumbers = [
  * a hook calls, have the same number.
  */
 const isOwnProcedureGone = ({ number, message }: ServerError) =>
-  number === 1305 && /^PROCEDURE \S+\.(wallet_\w+|credit_bet)_v\d+\w* does not exist$/.test(message)
+  number === 1305 &&
+  /^PROCEDURE \S{1,200}\.(?:wallet_[a-z_]{1,40}|credit_bet)_v\d{1,9}[0-9a-f_]{0,40} does not exist$/.test(
+    message,
+  )
 
 /** @param sent whether anything was sent that may have been committed */
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
