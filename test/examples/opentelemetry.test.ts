@@ -142,7 +142,7 @@ describe('metrics', () => {
           .map(({ name, unit, help }) => [name, unit, help]),
       ),
     )
-    expect(exported).toHaveLength(metricList.length)
+    expect(exported).toHaveLength(metricList.length - 1)
     for (const { name, labels } of metricList) {
       expect(pointsOf(name).length, name).toBeGreaterThan(0)
       for (const attributes of pointsOf(name)) expect(Object.keys(attributes), name).toEqual(labels)
