@@ -221,7 +221,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   ))
 );
 
--- Refuses a former primary; otherwise returns the timeline of this server, as timelineExpression does.
+-- Refuses a former primary; otherwise returns the timeline of this server.
 CREATE OR REPLACE FUNCTION "bet_wallet".other_timeline_v1_a4981b82(
   highest_timeline bigint,
   of_system bigint
