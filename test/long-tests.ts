@@ -24,7 +24,9 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
-    outbox/sequence outbox/kills stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability stores/postgres/durability examples/limits examples/bonus`) outbox/poison outbox/clock outbox/overtaken outbox/visibility
+    outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
+    stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability
+    stores/postgres/durability examples/limits examples/bonus`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
