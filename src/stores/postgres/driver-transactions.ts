@@ -82,9 +82,11 @@ class DriverBlock<T> {
     this.#expired.catch(() => {})
   }
 
-  async run({ query, simpleQuery }: DriverConnection, work: (query: Query) => Promise<T>): Promise<T> {
+  async run(connection: DriverConnection, work: (query: Query) => Promise<T>): Promise<T> {
     // A driver may call back without a session: its promise is rejected by then.
     await new Promise<void>(resolve => process.nextTick(resolve))
+    const query: Query = (text, values) => connection.query(text, values)
+    const { simpleQuery } = connection
     if (simpleQuery !== undefined) return await this.#runGuarded(query, simpleQuery, work)
     const { first, durable } = this.#settings
     const send = async (statements: readonly string[]) => {
