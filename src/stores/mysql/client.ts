@@ -44,19 +44,13 @@ export interface Connections {
   look(): Promise<void>
 }
 
-/** The settings of the store that its connections need. */
-export interface Limits {
-  timeoutMs: number
-  lockTimeoutMs: number
-}
-
 /**
  * @param records those that a server must have; `null`: any server may be asked
  * @throws {StoreError} `UNSUPPORTED_CLIENT`
  */
 export function connectionsFrom(
   client: MysqlClient,
-  { timeoutMs, lockTimeoutMs }: Limits,
+  { timeoutMs, lockTimeoutMs }: SessionLimits,
   records: ConfirmedRecords | null = null,
 ): Connections {
   const pools = Array.isArray(client) ? client : [client]
@@ -76,6 +70,15 @@ export function connectionsFrom(
     servers.onFirstAvailable(({ kind }) => kind !== 'rejected', work)
   /** Nothing was done, and another server may do it. */
   const canCommitElsewhere = ({ kind, lost }: Failure) => kind === 'unavailable' && lost
+  const onPrimary = <T>(work: (connection: Connection, deadline: Deadline) => Promise<T>) =>
+    servers.onFirstAvailable(
+      canCommitElsewhere,
+      async (connection, deadline) => {
+        await checkMembership(connection)
+        return await work(connection, deadline)
+      },
+      true,
+    )
   const sending = <T>(connection: Connection, commit: () => Promise<T>) =>
     records === null ? commit() : records.sending(connection, commit)
   return {
@@ -95,16 +98,14 @@ export function connectionsFrom(
         return rows
       }),
     call: (text, values, read) =>
-      servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
-        await checkMembership(connection)
+      onPrimary(async (connection, deadline) => {
         beforeCommit(deadline)
         return await sending(connection, async () => read(await callProcedure(connection, text, values)))
       }),
     transaction: work =>
-      servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
-        await checkMembership(connection)
-        return await sending(connection, () => inTransaction(connection, deadline, work))
-      }),
+      onPrimary((connection, deadline) =>
+        sending(connection, () => inTransaction(connection, deadline, work)),
+      ),
     onAny: work => onAny(connection => work(sessionOf(connection))),
     onEach: work => servers.onEach(connection => work(sessionOf(connection), clusterOf(connection))),
     begin: (index, cluster) => servers.begin(index, cluster),

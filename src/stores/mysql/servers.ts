@@ -72,8 +72,17 @@ export class Servers {
     this.#cluster ??= cluster
   }
 
-  /** Asks one server after the other, until one answers or rejects the statement. @throws {QueryFailed} */
-  async onFirstAvailable<T>(canFailOver: (failure: Failure) => boolean, work: Work<T>): Promise<T> {
+  /**
+   * Asks one server after the other, until one answers or rejects the statement.
+   *
+   * @param commits whether the server that answers was written to
+   * @throws {QueryFailed}
+   */
+  async onFirstAvailable<T>(
+    canFailOver: (failure: Failure) => boolean,
+    work: Work<T>,
+    commits = false,
+  ): Promise<T> {
     this.#lookSometimes()
     const errors: unknown[] = []
     for (const server of this.#inOrder()) {
@@ -84,6 +93,7 @@ export class Servers {
           return await work(connection, deadline)
         })
         this.#records?.report(null)
+        if (commits) this.#current ??= server
         return result
       } catch (error) {
         const failure = classify(error)

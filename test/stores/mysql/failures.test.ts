@@ -62,6 +62,16 @@ test.each(outcomes)('%s (%i): %s', (_, errno, expected) => {
   expect(classifyError(new Error('wrapped', { cause: error }), true)).toBe(expected)
 })
 
+test.each([
+  ['PROCEDURE bet_wallet.wallet_load_v1_00aa11bb_22cc33dd does not exist', 'unavailable'],
+  ['PROCEDURE bet_wallet.credit_bet_v1 does not exist', 'unavailable'],
+  ['PROCEDURE pam.credit does not exist', 'rejected'],
+  ['SAVEPOINT mine does not exist', 'rejected'],
+])('1305, %s: %s', (message, expected) => {
+  const error = Object.assign(new Error(message), { errno: 1305, sqlState: '42000' })
+  expect(classifyError(error, true)).toBe(expected)
+})
+
 /** Rows of the page's table: the numbers in the first cell, and the outcome. */
 const rowsOfPage = rowsOf(sectionOf(readPage('docs/mysql.md'), 'Errors of the server'))
 const outcomeWords = { conflict: /^conflict/, unavailable: /^unavailable/, unknown: /^unknown/ }
@@ -73,6 +83,7 @@ test.each(Object.entries(outcomeWords))('the page names every error that is %s',
       Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
   )
   const tested = outcomes.filter(([, , each]) => each === outcome).map(([, errno]) => errno)
+  if (outcome === 'unavailable') tested.push(1305)
   expect(numbers.sort()).toEqual(tested.sort())
 })
 

@@ -85,9 +85,9 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
       }),
       { schema, timeoutMs, ...options },
     )
-  const nextBet = () => {
+  const nextBet = (player = 'alice') => {
     bets += 1
-    return placeBet(`group-${bets}`, 'alice', '1')
+    return placeBet(`group-${bets}`, player, '1')
   }
   /** What a node has now, also if it is behind. */
   const recordedOn = async (node: GroupNode) => {
@@ -119,7 +119,9 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
   beforeAll(async () => {
     const [first] = group.nodes
     await migrateMysql(poolOf(first), { schema })
-    await first.run(`INSERT INTO ${schema}.wallet_players VALUES ('alice', 'EUR', 1000000)`)
+    await first.run(
+      `INSERT INTO ${schema}.wallet_players VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 1000000), ('carol', 'EUR', 1000000)`,
+    )
   })
   beforeEach(async () => {
     await group.whole()
@@ -349,8 +351,8 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     await store.ready()
     await set(primary, 'group_replication_unreachable_majority_timeout', '1', '0')
     await cutOff(primary)
-    const [single, ...batch] = [nextBet(), nextBet(), nextBet()]
-    const commits = [single, ...batch].map(changes => store.commit(changes as ReturnType<typeof placeBet>))
+    // Of one player, the second would be sent when the first has failed.
+    const commits = ['alice', 'bob', 'carol'].map(player => store.commit(nextBet(player)))
     const codes = commits.map(commit =>
       commit.then(
         ({ status }) => status,

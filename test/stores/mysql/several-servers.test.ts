@@ -1,6 +1,7 @@
 /** A list of servers that are no cluster: only one of them may be writable. */
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { connectionsFrom } from '../../../src/stores/mysql/client.js'
 import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { noServer, startServer } from '../../mysql/engine.js'
@@ -18,9 +19,10 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
   let refuses: number | null = null
   let bets = 0
 
+  const setReadOnly = async (index: number, isReadOnly: boolean) =>
+    void (await admins[index]?.query(`SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`))
   const setWritable = async (...writable: boolean[]) => {
-    for (const [index, admin] of admins.entries())
-      await admin.query(`SET GLOBAL read_only = ${writable[index] ? 'OFF' : 'ON'}`)
+    for (const index of admins.keys()) await setReadOnly(index, !writable[index])
   }
   beforeAll(async () => {
     servers = await Promise.all([startServer(), startServer()])
@@ -39,22 +41,21 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
     await Promise.all(servers.map(server => server.stop()))
   })
 
-  function storeOver(...order: number[]): MysqlStore {
-    return createMysqlStore(
-      order.map(index => {
-        const pool = mysql.createPool({ ...servers[index]?.config })
-        pools.push(pool)
-        return {
-          getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
-            borrowed = borrowed.map((count, each) => count + Number(each === index))
-            if (refuses !== index) return pool.pool.getConnection(callback)
-            refuses = null
-            const error = Object.assign(new Error('injected'), { code: 'ECONNREFUSED', errno: -111 })
-            callback(error as NodeJS.ErrnoException, undefined as never)
-          },
-        }
-      }),
-    )
+  const storeOver = (...order: number[]): MysqlStore => createMysqlStore(poolsOf(...order))
+  function poolsOf(...order: number[]) {
+    return order.map(index => {
+      const pool = mysql.createPool({ ...servers[index]?.config })
+      pools.push(pool)
+      return {
+        getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
+          borrowed = borrowed.map((count, each) => count + Number(each === index))
+          if (refuses !== index) return pool.pool.getConnection(callback)
+          refuses = null
+          const error = Object.assign(new Error('injected'), { code: 'ECONNREFUSED', errno: -111 })
+          callback(error as NodeJS.ErrnoException, undefined as never)
+        },
+      }
+    })
   }
   /** @returns the server that has recorded the next placebet */
   async function recordedOn(store: MysqlStore): Promise<number | string> {
@@ -142,5 +143,21 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
     expect(['1', 'unavailable']).toContain(await recordedOn(store))
     await setWritable(false, true)
     await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('1')
+  })
+
+  test('nor by the database transactions of a relay or an import, which check nothing at start', async () => {
+    const connections = connectionsFrom(poolsOf(0, 1), { timeoutMs: 10_000, lockTimeoutMs: 1_000 })
+    const portOf = async () =>
+      Number((await connections.transaction(database => database.rows('SELECT @@port')))[0]?.[0])
+    const ports = servers.map(({ config }) => config.port)
+    expect(await portOf()).toBe(ports[0])
+    await servers[0]?.kill()
+    await setReadOnly(1, false)
+    await expect.poll(() => portOf().catch(() => 0), { timeout: 60_000, interval: 100 }).toBe(ports[1])
+    await servers[0]?.start()
+    await setReadOnly(0, false)
+    const before = borrowed[0] as number
+    while ((borrowed[0] as number) < before + 3) expect(await portOf()).toBe(ports[1])
+    expect(await portOf()).toBe(ports[1])
   })
 })
