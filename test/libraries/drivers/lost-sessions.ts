@@ -26,6 +26,8 @@ export interface Opened {
   /** A statement of the PAM's own. */
   ask(text: string): PromiseLike<unknown>
   end(): Promise<unknown>
+  /** How many connections the driver has seen closed, where it tells. */
+  closes?: () => number
 }
 
 const library = (path: string) => import(join(root, 'test/libraries/node_modules', path))
@@ -37,10 +39,20 @@ interface PostgresJsOptions {
   max_lifetime?: number
 }
 
+function settingsOf(options: PostgresJsOptions) {
+  let closed = 0
+  const onclose = () => {
+    closed += 1
+  }
+  return { settings: { onnotice() {}, onclose, fetch_types: false, connect_timeout: 2, ...options }, closes: () => closed }
+}
+
 async function openPostgresJs(url: string, options: PostgresJsOptions): Promise<Opened> {
   const { default: postgres } = await library('postgres/src/index.js')
-  const sql = postgres(url, { onnotice() {}, connect_timeout: 2, ...options })
+  const { settings, closes } = settingsOf(options)
+  const sql = postgres(url, settings)
   return {
+    closes,
     client: fromPostgresJs(sql),
     own: work => sql.begin((tx: typeof sql) => work(text => tx.unsafe(text))),
     ask: text => sql.unsafe(text),
@@ -80,8 +92,10 @@ export const drivers: Readonly<Record<string, Open>> = {
       library('drizzle-orm/index.js'),
       library('postgres/src/index.js'),
     ])
-    const db = drizzle(postgres(url, { onnotice() {}, connect_timeout: 2, ...options }))
+    const { settings, closes } = settingsOf(options)
+    const db = drizzle(postgres(url, settings))
     return {
+      closes,
       client: fromPostgresJs(db.$client),
       own: work => db.transaction((tx: typeof db) => work(text => tx.execute(sql.raw(text)))),
       ask: text => db.execute(sql.raw(text)),
