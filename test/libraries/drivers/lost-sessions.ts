@@ -44,7 +44,10 @@ function settingsOf(options: PostgresJsOptions) {
   const onclose = () => {
     closed += 1
   }
-  return { settings: { onnotice() {}, onclose, fetch_types: false, connect_timeout: 2, ...options }, closes: () => closed }
+  return {
+    settings: { onnotice() {}, onclose, fetch_types: false, connect_timeout: 2, ...options },
+    closes: () => closed,
+  }
 }
 
 async function openPostgresJs(url: string, options: PostgresJsOptions): Promise<Opened> {
