@@ -32,6 +32,15 @@ export function itemsOf(value: unknown): unknown[] {
   }
 }
 
+/** @returns whether it is of the class; never throws, as `instanceof` does with a revoked Proxy */
+export function isA<T>(value: unknown, type: abstract new (...values: never[]) => T): value is T {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}
+
 /** @returns the value, or an error in place of one whose class cannot be read: a revoked Proxy */
 export function readable(value: unknown): unknown {
   try {

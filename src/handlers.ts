@@ -8,6 +8,7 @@ import { settlementRule } from './decide/settlement.js'
 import { unsettlementRule } from './decide/unsettlement.js'
 import { channels, isTraced, type OutcomeEvent, trace } from './diagnostics.js'
 import { WalletError } from './errors.js'
+import { isA } from './foreign-values.js'
 import { notify } from './hooks.js'
 import { type CallMessage, type Settings, settingsOf, type WalletOptions } from './options.js'
 import type { WalletOutcome } from './outcomes.js'
@@ -167,10 +168,9 @@ async function handleWithEvent<O extends Operation>(
 }
 
 function faultOf(error: unknown, { operation, transactionId, betId, playerId }: OutcomeEvent): WalletError {
-  const fault =
-    error instanceof WalletError
-      ? error
-      : new WalletError('UNEXPECTED', 'An unexpected error; changes may have been made', { cause: error })
+  const fault = isA(error, WalletError)
+    ? error
+    : new WalletError('UNEXPECTED', 'An unexpected error; changes may have been made', { cause: error })
   fault.call = { operation, transactionId, betId, playerId }
   return fault
 }

@@ -1,4 +1,5 @@
 /** One store over several: each player's records are in the store of one partition. */
+import { fieldOf } from './foreign-values.js'
 import type { CommitResult, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
 
@@ -39,7 +40,7 @@ export function partitionStore(
         store = await partitionOf(changes.transaction.playerId)
       } catch (error) {
         // Nothing was sent. Any other error is thrown: the operator has to see it.
-        if (isUnavailable(error)) return { status: 'unavailable' }
+        if (fieldOf(error, 'code') === 'UNAVAILABLE') return { status: 'unavailable' }
         throw error
       }
       // Guard 3 of a player who does not exist.
@@ -49,7 +50,3 @@ export function partitionStore(
 }
 
 const nothing = (): WalletSnapshot => ({ player: null, bet: null, transaction: null })
-
-function isUnavailable(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNAVAILABLE'
-}

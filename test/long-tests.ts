@@ -26,7 +26,8 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
     outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
     stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability
-    stores/postgres/durability examples/limits examples/bonus`)
+    stores/postgres/durability examples/limits examples/bonus
+    programs/hooks/hooks`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,

@@ -1,5 +1,6 @@
 /** What `perform` does with a batch that is over: an answer for each entry, or two smaller batches. */
-import type { Entry } from './queue.js'
+import { callHook } from '../hooks.js'
+import { answerBy, type Entry } from './queue.js'
 
 /** How the rows of a batch answer its entries. */
 export interface RowAnswers<Item, Result, Row> {
@@ -22,17 +23,13 @@ export function answerEach<Item, Result, Row>(
 ): void {
   const unanswered: (Entry<Item, Result> | undefined)[] = [...entries]
   for (const row of rows) {
-    const index = indexOf(row)
+    const index = callHook('indexOf', () => indexOf(row))
     const entry = unanswered[index]
     if (entry === undefined) continue
     unanswered[index] = undefined
-    try {
-      answer(entry, row)
-    } catch (error) {
-      entry.reject(error)
-    }
+    answerBy(entry, () => answer(entry, row))
   }
-  for (const entry of unanswered) entry?.reject(missing())
+  for (const entry of unanswered) entry?.reject(callHook('missing', missing))
 }
 
 /**

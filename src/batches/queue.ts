@@ -6,7 +6,7 @@
 
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
-import { notify } from '../hooks.js'
+import { callHook, notify } from '../hooks.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { Lane } from './lane.js'
 
@@ -200,21 +200,21 @@ class Queue<Item, Result> {
 
   add(entry: Entry<Item, Result>): void {
     const { queueMax, sheddable, bulk, partitionKeyOf } = this.#settings
-    const isSheddable = sheddable(entry.item)
+    const isSheddable = callHook('sheddable', () => sheddable(entry.item))
     if (isFull(queueMax, this.#queued, isSheddable, this.#sheddable.length)) {
       this.#shed(entry)
       return
     }
     if (isSheddable) this.#sheddableAt = performance.now()
-    const isBulk = !isSheddable && bulk?.(entry.item) === true
+    const isBulk = !isSheddable && callHook('bulk', () => bulk?.(entry.item)) === true
     const lane = isSheddable ? this.#sheddable : isBulk ? this.#bulk : this.#priority
-    lane.push(partitionKeyOf?.(entry.item) ?? entry, entry)
+    lane.push(callHook('partitionKeyOf', () => partitionKeyOf?.(entry.item)) ?? entry, entry)
     this.#schedule()
   }
 
   #shed(entry: Entry<Item, Result>): void {
     this.#shedCount += 1
-    this.#settings.onShed(entry)
+    answerBy(entry, () => this.#settings.onShed(entry))
   }
 
   /**
@@ -309,26 +309,33 @@ class Queue<Item, Result> {
   }
 
   /** Moves entries into the batch until it is full, and sheds those that were queued too long. */
-  #fill(
-    { entries, duplicates, partitions, uniqueKeys, queuedSince }: Batch<Item, Result>,
-    lane: Lane<Entry<Item, Result>>,
-    entriesMax: number,
-  ): void {
-    while (entries.length < entriesMax) {
+  #fill(batch: Batch<Item, Result>, lane: Lane<Entry<Item, Result>>, entriesMax: number): void {
+    while (batch.entries.length < entriesMax) {
       const next = lane.shift()
       if (next === undefined) return
       const { partition, item: entry } = next
-      if (entry.queuedAt < queuedSince) {
-        this.#shed(entry)
-        lane.release(partition)
-        continue
-      }
-      const keys = this.#settings.uniqueKeysOf?.(entry.item) ?? []
+      if (this.#take(batch, entry)) {
+        batch.partitions.push(partition)
+        this.#partitionsInFlight.add(partition)
+      } else lane.release(partition)
+    }
+  }
+
+  /** @returns whether the entry is in the batch; otherwise it is answered */
+  #take({ entries, duplicates, uniqueKeys, queuedSince }: Batch<Item, Result>, entry: Entry<Item, Result>) {
+    if (entry.queuedAt < queuedSince) {
+      this.#shed(entry)
+      return false
+    }
+    try {
+      const keys = callHook('uniqueKeysOf', () => this.#settings.uniqueKeysOf?.(entry.item)) ?? []
       const isDuplicate = keys.some(key => uniqueKeys.has(key))
       for (const key of keys) uniqueKeys.add(key)
-      partitions.push(partition)
-      this.#partitionsInFlight.add(partition)
       ;(isDuplicate ? duplicates : entries).push(entry)
+      return true
+    } catch (error) {
+      entry.reject(error)
+      return false
     }
   }
 
@@ -350,10 +357,15 @@ class Queue<Item, Result> {
     this.#slots -= 1
     if (isBulk) this.#bulkSlots -= 1
     this.#inFlight -= count
-    for (const entry of duplicates) settings.onDuplicateKey?.(entry)
+    for (const entry of duplicates) answerBy(entry, () => settings.onDuplicateKey?.(entry))
     if (this.#slots === 0) this.#stopTimer()
     if (this.#queued > 0) this.#schedule()
   }
+}
+
+/** An entry whose answer fails, at once or later, is rejected with that error. */
+export function answerBy<Item, Result>(entry: Entry<Item, Result>, answer: () => unknown): void {
+  ;(async () => await answer())().catch((error: unknown) => entry.reject(error))
 }
 
 /** Calls `perform`, with the events of the channel `bet-wallet:batch` if it has a subscriber. */

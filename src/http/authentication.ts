@@ -1,4 +1,5 @@
 /** Who may call: the option `authenticate`, and several checks as one. */
+import { isA } from '../foreign-values.js'
 import { BytesDropped, type CallBody } from './call-body.js'
 import type { HttpRequest } from './message.js'
 
@@ -56,7 +57,7 @@ export async function refusalOf(
   try {
     if (await isAccepted(authenticate, request, call)) return null
   } catch (error) {
-    if (!(error instanceof BytesDropped)) throw error
+    if (!isA(error, BytesDropped)) throw error
     reasons.push(error.message)
   }
   return reasons.join('; ') || 'authenticate returned no reason'

@@ -1,4 +1,5 @@
 /** The request body: read up to a limit, decoded strictly, parsed exactly. */
+import { isA } from '../foreign-values.js'
 import { readJson } from './json.js'
 import { chunksOf, type WebStream } from './web-stream.js'
 
@@ -55,7 +56,7 @@ export async function receiveBody(body: HttpBody, bytesMax: number): Promise<Rec
   try {
     raw = await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax)
   } catch (error) {
-    if (error instanceof LostBodyError) throw error
+    if (isA(error, LostBodyError)) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
     // received.
     throw new BodyError('INVALID_BODY', 'the body ended before it was complete')

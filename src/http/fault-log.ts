@@ -1,6 +1,6 @@
 /** The default of `onError`: one line for a fault, and a number for its repetitions. */
 import { WalletError } from '../errors.js'
-import { fieldOf, itemsOf } from '../foreign-values.js'
+import { fieldOf, isA, itemsOf } from '../foreign-values.js'
 import { logged, pathOf } from '../visible-text.js'
 import { createCountedLog, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
@@ -36,7 +36,7 @@ function lineOf({ error, call }: Fault): string {
 }
 
 function subjectOf(error: unknown, call: string): string {
-  if (!(error instanceof WalletError) || error.call === null) return `${call}: `
+  if (!isA(error, WalletError) || error.call === null) return `${call}: `
   const { operation, transactionId, betId, playerId } = error.call
   if (transactionId === null) return `${operation}: `
   const ids = { transactionId, betId, playerId }

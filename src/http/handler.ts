@@ -2,6 +2,7 @@
 import { isoMinorUnits } from '../currencies.js'
 import { channels, type HttpMessage, type HttpRejection, isTraced, trace } from '../diagnostics.js'
 import { isNotRepresentable, isRetryable } from '../errors.js'
+import { isA } from '../foreign-values.js'
 import { notify } from '../hooks.js'
 import { format, isDecimal } from '../money.js'
 import type { WalletOutcome } from '../outcomes.js'
@@ -73,8 +74,7 @@ async function answer(call: Call): Promise<HttpResponse> {
   try {
     response = await routed(call)
   } catch (error) {
-    response =
-      error instanceof BodyError ? rejection(call, error.rejection, error.message) : fault(error, call)
+    response = isA(error, BodyError) ? rejection(call, error.rejection, error.message) : fault(error, call)
   }
   if (message !== null) message.status = response.status
   return response

@@ -1,30 +1,34 @@
 /**
- * Plays one hook of the library in this process: with each kind of value it throws, and then rejects. Prints
- * a line per kind; an uncaught exception or rejection ends the process before the last.
- * `node --import tsx play.ts <hook>`
+ * Plays one hook of the library in this process: it throws one kind of value, then rejects with it. Prints what
+ * was answered; an uncaught exception or rejection ends the process. `play.ts <hook> <kind>`
  */
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createNodeListener, type HttpOptions } from '../../../src/http/index.js'
-import { recordSettlement, type WalletOptions } from '../../../src/index.js'
+import {
+  answerEach,
+  type BatchSettings,
+  bisect,
+  createBatches,
+  type RowAnswers,
+} from '../../../src/batches/index.js'
+import { anyOf, createNodeListener, type HttpOptions } from '../../../src/http/index.js'
+import { partitionStore, recordSettlement, type WalletOptions } from '../../../src/index.js'
 import { collectMetrics, createHealth, stopGracefully, subscribe } from '../../../src/operations/index.js'
 import type { WalletStore } from '../../../src/store.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
 import { thrownValues } from './values.js'
 
-const [hook = ''] = process.argv.slice(2)
-let fail = (): unknown => new Error()
+const [hook = '', kind = ''] = process.argv.slice(2)
+let isThrown = true
 
-/** Throws at its first call, rejects at the next, and so on. */
-let calls = 0
 const failing = (): never => {
-  calls += 1
-  if (calls % 2 === 1) throw fail()
-  return Promise.reject(fail()) as never
+  const value = thrownValues[kind]?.()
+  if (isThrown) throw value
+  return Promise.reject(value) as never
 }
 
-/** Both ways of failing are played, and then what they left behind: unhandled rejections come a turn later. */
+/** What a failure leaves behind: unhandled rejections come a turn later. */
 const turns = () => new Promise(resolve => setTimeout(resolve, 5))
 
 const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
@@ -42,7 +46,7 @@ async function serve(store: WalletStore, options: Partial<HttpOptions>) {
 }
 
 let bets = 0
-async function placebet(url: string): Promise<number> {
+async function placebet(url: string, path = '/placebet'): Promise<number> {
   bets += 1
   const ids = { transactionId: `t${bets}`, betId: `b${bets}`, playerId: 'anna', sessionId: 's' }
   const body = {
@@ -52,7 +56,7 @@ async function placebet(url: string): Promise<number> {
     betType: 'SINGLE',
     transactionDate: '2026-11-26T10:00:00Z',
   }
-  const response = await fetch(`${url}/placebet`, {
+  const response = await fetch(url + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -61,10 +65,14 @@ async function placebet(url: string): Promise<number> {
   return response.status
 }
 
-/** Two calls: one whose hook throws, one whose hook rejects. Each is answered. */
-async function callTwice(store: WalletStore, options: Partial<HttpOptions> & Partial<WalletOptions>) {
+/** Each of two calls is answered: what one leaves behind does not stop the next. */
+async function callTwice(
+  store: WalletStore,
+  options: Partial<HttpOptions> & Partial<WalletOptions>,
+  path?: string,
+) {
   const { server, url } = await serve(store, options)
-  const statuses = [await placebet(url), await placebet(url)]
+  const statuses = [await placebet(url, path), await placebet(url, path)]
   await turns()
   server.close()
   return statuses
@@ -82,39 +90,68 @@ async function probeTwice(path: string, options: Parameters<typeof createHealth>
 }
 
 /** A stop with one call in flight: the call is answered, and `close` is called, whatever the hook does. */
-async function stopTwice(options: Parameters<typeof stopGracefully>[1]) {
-  const results: unknown[] = []
-  for (let time = 0; time < 2; time += 1) {
-    const arrived = new EventEmitter()
-    const server = createServer((_, response) => arrived.emit('call', response))
-    let closed = false
-    const stop = stopGracefully(server, {
-      ...{ signals: ['TEST'], idleMs: 1, log() {}, close: () => (closed = true) },
-      ...options,
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/placebet`)
-    const [response] = await once(arrived, 'call')
-    if (options?.close) process.emit('TEST' as never, 'TEST' as never)
-    const stopped = options?.close ? null : stop()
-    await turns()
-    response.end('answered')
-    results.push(await (await answer).text())
-    await stopped
-    if (server.listening) await once(server, 'close')
-    results.push(closed || options?.close !== undefined)
-  }
+async function stopOnce(options: Parameters<typeof stopGracefully>[1]) {
+  const arrived = new EventEmitter()
+  const server = createServer((_, response) => arrived.emit('call', response))
+  let closed = false
+  const stop = stopGracefully(server, {
+    ...{ signals: ['TEST'], idleMs: 1, log() {}, close: () => (closed = true) },
+    ...options,
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/placebet`)
+  const [response] = await once(arrived, 'call')
+  if (options?.close) process.emit('TEST' as never, 'TEST' as never)
+  const stopped = options?.close ? null : stop()
+  await turns()
+  response.end('answered')
+  const text = await (await answer).text()
+  await stopped
+  if (server.listening) await once(server, 'close')
   await turns()
   process.exitCode = 0 // `close` failed: 1
-  return results
+  return [text, closed || options?.close !== undefined]
 }
+
+/** Two items of one batch, and what became of each: nothing waits for an answer that never comes. */
+async function submitTwice(settings: Partial<BatchSettings<string, string>>) {
+  const batches = createBatches<string, string>({
+    ...{ slotsMax: 1, batchMax: 8, queueMax: 8, queuedMsMax: 1_000 },
+    sheddable: () => false,
+    uniqueKeysOf: () => ['one key'],
+    perform: async entries => {
+      for (const entry of entries) entry.resolve('performed')
+    },
+    onShed: entry => entry.resolve('shed'),
+    onDuplicateKey: entry => entry.resolve('duplicate'),
+    ...settings,
+  })
+  const results = await Promise.allSettled([batches.submit('first'), batches.submit('second')])
+  await turns()
+  return results.map(result => (result.status === 'fulfilled' ? result.value : 'rejected'))
+}
+
+/** As a store of its own answers its rows. */
+const answeringBy = (changed: Partial<RowAnswers<string, string, number>>, rows = [0]) =>
+  submitTwice({
+    uniqueKeysOf: () => [],
+    perform: async entries =>
+      answerEach(entries, rows, {
+        indexOf: row => row,
+        answer: entry => entry.resolve('answered'),
+        missing: () => new Error('no row'),
+        ...changed,
+      }),
+  })
 
 const conflicting: WalletStore = { ...memory, commit: async () => ({ status: 'conflict' }) }
 
 /** Each returns what was answered: statuses, or what was seen of the stop. */
 const plays: Record<string, () => Promise<unknown[]>> = {
   authenticate: () => callTwice(memory, { authenticate: failing }),
+  anyOf: () => callTwice(memory, { authenticate: anyOf(failing, failing) }),
+  routes: () => callTwice(memory, { routes: { '/own': failing } }, '/own'),
   authorizeRequest: () => callTwice(memory, { authorizeRequest: failing }),
   authorizeBet: () => callTwice(memory, { authorizeBet: failing }),
   minorUnits: () => callTwice(memory, { minorUnits: failing }),
@@ -126,6 +163,21 @@ const plays: Record<string, () => Promise<unknown[]>> = {
     callTwice(memory, { authenticate: () => false, onAuthenticationFailed: failing }),
   'store.load': () => callTwice({ ...memory, load: failing }, { authorizeBet() {} }),
   'store.commit': () => callTwice({ ...memory, commit: failing }, {}),
+  'store.loadConfirmed': () => callTwice({ ...conflicting, loadConfirmed: failing }, {}),
+  partitionStore: () => callTwice(partitionStore(failing), {}),
+  'batches.sheddable': () => submitTwice({ sheddable: failing }),
+  'batches.bulk': () => submitTwice({ bulk: failing }),
+  'batches.partitionKeyOf': () => submitTwice({ partitionKeyOf: failing }),
+  'batches.uniqueKeysOf': () => submitTwice({ uniqueKeysOf: failing }),
+  'batches.perform': () => submitTwice({ perform: failing }),
+  'batches.onShed': () => submitTwice({ queuedMsMax: 0, onShed: failing }),
+  'batches.onShed of a full queue': () =>
+    submitTwice({ queueMax: 1, sheddable: () => true, onShed: failing }),
+  'batches.onDuplicateKey': () => submitTwice({ onDuplicateKey: failing }),
+  'answerEach.indexOf': () => answeringBy({ indexOf: failing }),
+  'answerEach.answer': () => answeringBy({ answer: failing }),
+  'answerEach.missing': () => answeringBy({ missing: failing }),
+  bisect: () => submitTwice({ uniqueKeysOf: () => [], perform: entries => bisect(entries, failing) }),
   subscribe: () => {
     for (const name of ['bet-wallet:request', 'bet-wallet:http', 'bet-wallet:commit'] as const)
       subscribe(name, failing)
@@ -143,17 +195,16 @@ const plays: Record<string, () => Promise<unknown[]>> = {
     collectMetrics(client as never, { relay: { stats: failing }, registry })
     return probeTwice('/metrics', { check: async () => {}, metrics: registry })
   },
-  'stop.log': () => stopTwice({ log: failing }),
-  'stop.drain': () => stopTwice({ health: { drain: failing } }),
-  'stop.close': () => stopTwice({ close: failing }),
+  'stop.log': () => stopOnce({ log: failing }),
+  'stop.drain': () => stopOnce({ health: { drain: failing } }),
+  'stop.close': () => stopOnce({ close: failing }),
 }
 
 export const hooks = Object.keys(plays)
 
 const play = plays[hook]
 if (play !== undefined) {
-  for (const [kind, value] of Object.entries(thrownValues)) {
-    fail = value
-    console.log(`${kind}: ${JSON.stringify(await play())}`)
-  }
+  const thrown = await play()
+  isThrown = false
+  console.log(JSON.stringify({ thrown, rejected: await play() }))
 }
