@@ -12,7 +12,6 @@ export const commandHelp = `Usage
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
   bet-wallet drill <base url> --players <…> --fault 'name=command' --staging <host> [options]
-  bet-wallet send <call> [base url] [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
   bet-wallet transaction --amount <decimal> --around <time> --database-url <url>
@@ -34,7 +33,6 @@ export const commandHelp = `Usage
   drill        on a staging system: runs your commands that kill, freeze, cut or promote servers
                under load, and says which answered calls were lost, how long nothing was
                answered, and which setting is to blame
-  send         sends one call, and explains the answer
   bet          explains a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId, or finds one by amount and time
   player       shows an account with its transactions and bets
@@ -272,36 +270,6 @@ const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/s
 
 const settleCommandHelp = `  --settle-command <line>   a shell command that reads the same JSON as one line from standard
                             input, and exits with code 0`
-
-export const sendHelp = `Usage
-  bet-wallet send placebet
-  bet-wallet send <call> <base url> --player <id> [options]
-
-Sends one call as the platform does, shows it with its answer, and says which rule decided, whether
-the platform would send it again, and what to do. Without a base URL: to the wallet of bet-wallet
-try, for its player anna.
-
-  <call>                    placebet, rollbackbet, unsettlement, or settlement: your own path for
-                            settling a bet (--settle-url, /settlement)
-
-${authenticationHelp}
-
-Fields
-  --player <id>             the player
-  --bet <id>                the bet; a new one for placebet
-  --transaction <id>        the transactionId; a new one
-  --amount <amount>         of placebet (1) and settlement (2)
-  --currency <code>         of placebet and settlement
-  --type <type>             UNSCORED, UNVOIDED; BET_PAID, VOIDED, CASHOUT; TECHNICAL_ERROR
-  --date <date>             transactionDate (now)
-  --session <id>, --odds <odds>, --bet-type <type>   of placebet (session-1, 1.85, SINGLE)
-
-Execution
-  --settle-url <url>        where a settlement is sent: below the base URL, or a complete URL
-  --timeout <duration>      for the answer (10s)
-  --json                    prints JSON
-
-The exit code is 0 for a success, 1 for a refusal, and 2 for a fault, or without an answer.`
 
 export const auditHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
