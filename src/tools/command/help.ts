@@ -165,8 +165,6 @@ pg_stat_statements, is counted as skipped and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)
-  --folder <folder>         instead: where npm start keeps its data, also while it runs; PGlite must
-                            be installed in the current folder
   --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
                             createMysqlLookups return them, and maybe close, a function
   --scan                    reads the whole table where an index is missing`

@@ -383,7 +383,6 @@ it.each([
   [['owed', 'b-1'], /owed has no arguments: b-1/],
   [['owed', '--from', 'yesterday'], /--from must be a time, /],
   [['owed', '--to', 'tomorrow'], /--to must be a time, /],
-  [['owed', '--folder', 'x', '--config', 'a.mjs'], /--folder excludes/],
   [
     ['transaction', '--amount', '12,50', '--around', '2026-11-22T18:30Z'],
     /--amount must be a decimal of at least 0/,
