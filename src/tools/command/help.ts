@@ -14,7 +14,6 @@ export const commandHelp = `Usage
   bet-wallet drill <base url> --players <…> --fault 'name=command' --staging <host> [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
-  bet-wallet transaction --amount <decimal> --around <time> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
   bet-wallet owed --database-url <url>
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
@@ -34,7 +33,7 @@ export const commandHelp = `Usage
                under load, and says which answered calls were lost, how long nothing was
                answered, and which setting is to blame
   bet          explains a bet from the database: each call, its rule, what holds now
-  transaction  shows every operation that has used a transactionId, or finds one by amount and time
+  transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
   owed         shows the clawbacks that were not collected, in sum and bet by bet
   reconcile    compares the platform's report with the wallet's transactions, and explains each
@@ -182,7 +181,6 @@ Nothing is written to disk, and there are no credentials: it is for trying, with
 export const lookUpHelp = `Usage
   bet-wallet bet <betId> [options]
   bet-wallet transaction <transactionId> [options]
-  bet-wallet transaction --amount <decimal> --around <time> [options]
   bet-wallet player <playerId> [options]
   bet-wallet owed [options]
 
@@ -196,13 +194,6 @@ Player
   --to <time>               recorded before
   --limit <number>          transactions per page, at most 1000 (50)
   --cursor <text>           the next page, as the page before has printed it
-
-Transaction of which no id is known
-  --amount <decimal>        the stake, the settled amount, or the change of the balance: 12.50
-  --around <time>           when the wallet recorded it, about: 2026-11-22T18:30Z
-  --within <duration>       how far it may be from that time: 5m, 12h (30m)
-  --player <id>             only this player's: by the player's index, otherwise by that of the time
-  --limit <number>          how many are shown, at most 1000 (50)
 
 Owed: clawbacks that were not collected. Reads every bet; needs the index of a bet
   --player <id>             only this player's
