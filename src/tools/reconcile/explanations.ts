@@ -2,7 +2,6 @@
 import { moneyText, subtract } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
-import { similarOf } from './similar.js'
 
 export function explanationOf(judged: Judgement): string {
   const { kind, row, record } = judged
@@ -11,7 +10,7 @@ export function explanationOf(judged: Judgement): string {
   const across = isAlsoAcross
     ? ` It is also outside of the range on one side: recorded at ${record.recordedAt}.`
     : ''
-  return `${sentenceOf(judged)}${idsText(judged)}${across}`
+  return `${sentenceOf(judged)}${across}`
 }
 
 function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
@@ -21,17 +20,15 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
     case 'duplicate-in-wallet':
       return `The wallet's records have this ${inWallet.operation} twice.`
     case 'other-player':
-      return `The platform names player ${inReport.playerId}; the wallet recorded it for player ${inWallet.playerId}.${similarText(inReport.playerId, inWallet.playerId)}`
+      return `The platform names player ${inReport.playerId}; the wallet recorded it for player ${inWallet.playerId}.`
     case 'other-bet':
-      return `The platform names bet ${inReport.betId}; the wallet recorded it for bet ${inWallet.betId}.${similarText(inReport.betId, inWallet.betId)}`
+      return `The platform names bet ${inReport.betId}; the wallet recorded it for bet ${inWallet.betId}.`
     case 'other-currency':
-      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.${similarText(inReport.currency, inWallet.currency)}`
+      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.`
     case 'other-amount':
       return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.`
     case 'other-type':
       return `The platform counts it as ${inReport.type}; the wallet recorded ${inWallet.type}.`
-    case 'other-operation':
-      return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}; the wallet recorded a ${inWallet.operation} under this transactionId.`
     case 'never-arrived':
       return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).${bet === null && inReport.operation === 'settlement' ? ' Its bet was not looked up, so your own code may have credited it.' : ''}`
     case 'credited-in-part': {
@@ -53,8 +50,6 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
       return `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}; the platform counts it as refused.`
     case 'uncollected-clawback':
       return `The platform counts a clawback of ${moneyText(inReport)}. The player's funds did not cover it: the wallet refused it with ${inWallet.errorCode} and moved nothing.`
-    case 'other-transaction-id':
-      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved ${moneyText(inReport) === moneyText(inWallet) ? 'it' : moneyText(inWallet)} under ${inWallet.transactionId}.${similarText(inReport.transactionId, inWallet.transactionId)}`
     case 'duplicate-in-report':
       return `In the report, ${placeOf(inReport)} repeats the ${inReport.operation}: ${moneyText(inReport)} counted once more than it moved.`
     case 'conflicting-in-report':
@@ -63,12 +58,6 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
       return outsideText(inReport, inWallet)
   }
 }
-
-/** Where the sentence does not name both ids. */
-const idsText = ({ kind, row, record }: Judgement) =>
-  kind === 'other-transaction-id' || row === null || record === null
-    ? ''
-    : similarText(row.transactionId, record.transactionId, 'The ids')
 
 function tombstoneText(row: ReportRow | null, record: WalletRecord | null): string {
   if (row?.operation === 'placebet') {
@@ -88,14 +77,4 @@ function outsideText(row: ReportRow, record: WalletRecord): string {
     row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
   const outside = record.inRange || !row.inRange ? '' : ', outside of the range'
   return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record.recordedAt}${outside}.`
-}
-
-/** Whether the two differ only in what a tool may have changed when it wrote the report. */
-function similarText(one: string | null, other: string | null, subject = 'They'): string {
-  if (one === null || other === null || one === other || similarOf(one) !== similarOf(other)) return ''
-  const ways = [
-    one.trim() === other.trim() ? [] : 'in upper and lower case',
-    one.toLowerCase() === other.toLowerCase() ? [] : 'in spaces at their ends',
-  ]
-  return ` ${subject} differ ${ways.flat().join(' and ')} only.`
 }
