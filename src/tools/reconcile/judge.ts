@@ -7,7 +7,7 @@ import type { ReportRow, WalletRecord } from './entry.js'
 import { differingFields, type FillSink, fillRow } from './pairs.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
-export interface JudgeLookups {
+interface JudgeLookups {
   /** `null`: not looked up. */
   transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
   bet(betId: string): Promise<LookedUp | null>

@@ -16,7 +16,7 @@ export interface FillSink {
   filledIn(side: 'report' | 'wallet', before: Entry, now: Entry): void
 }
 
-export interface PairSink extends FillSink {
+interface PairSink extends FillSink {
   found(finding: Finding): void
   /** A row and a record agree, both within the range. */
   equal(): void
@@ -40,7 +40,7 @@ export function differingFields(row: ReportRow, record: WalletRecord) {
 }
 
 /** Whether both count it, but on different days, or one of them outside of the range. */
-export function isOnOtherDay(row: ReportRow, record: WalletRecord): boolean {
+function isOnOtherDay(row: ReportRow, record: WalletRecord): boolean {
   if (!row.accepted || !record.accepted) return false
   return row.inRange !== record.inRange || (row.inRange && row.day !== '' && row.day !== record.day)
 }

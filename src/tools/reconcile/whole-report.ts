@@ -36,7 +36,7 @@ function isRewritten(inReport: string, inWallet: string): boolean {
 }
 
 /** The numbers of rows and transactions that a finding is about. */
-export interface Counted {
+interface Counted {
   report: number
   outside: number
   ignored: number
