@@ -26,7 +26,7 @@ export const htmlArguments = {
   html: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
-export interface LookupValues {
+interface LookupValues {
   'database-url'?: string
   schema?: string
   config?: string

@@ -1,7 +1,7 @@
 /** Reads an HTTP/1.1 response out of the bytes that have arrived so far. */
 
 /** `'incomplete'`: more bytes are needed. `reusable`: the connection can carry a further request. */
-export type ParsedAnswer =
+type ParsedAnswer =
   | { status: number; body: string; reusable: boolean }
   | { error: string }
   | 'incomplete'
