@@ -1,6 +1,6 @@
 /** The statement of docs/lookups.md finds transactions by amount and time, on each database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { handlePlaceBet, handleRollbackBet, recordSettlement } from '../../src/index.js'
+import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../../src/index.js'
 import { codeBlocksOf, readPage } from '../docs/pages.js'
 import { type Opened, testedDatabases } from './databases.js'
 
@@ -23,6 +23,7 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
       await recordSettlement(store, {
         ...{ ...bet, betId: 'b-2', transactionId: 's-1', type: 'BET_PAID', amount: '75' },
       })
+      await handleUnsettlement(store, { ...bet, betId: 'b-2', transactionId: 'u-1', type: 'UNSCORED' })
     })
     afterAll(() => wallet?.close())
 
@@ -40,7 +41,7 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
 
     it('in both directions, refused ones too, by value', async () => {
       expect(await found('30.00')).toEqual(['t-1', 't-refused', 'r-1'])
-      expect(await found('75')).toEqual(['s-1'])
+      expect(await found('75')).toEqual(['s-1', 'u-1'])
       expect(await found('30.02')).toEqual([])
     })
 
