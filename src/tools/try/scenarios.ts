@@ -180,5 +180,4 @@ function winOf(bet: TryBet, action: string) {
 }
 
 /** A stake that is no number is sent as text: the wallet's own refusal explains it. */
-const amountOf = (stake: string): Json =>
-  /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(stake) ? raw(stake) : stake
+const amountOf = (stake: string): Json => (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(stake) ? raw(stake) : stake)
