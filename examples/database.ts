@@ -26,12 +26,10 @@ export interface Database {
  */
 export async function openDatabase(name: string, schemas = name): Promise<Database> {
   const { DATABASE_URL } = process.env
-  if (!DATABASE_URL) return openFolder(dataFolderOf(name))
+  if (!DATABASE_URL) return openFolder(join(process.env.DATA_FOLDER || 'wallet-data', name))
   mustBeDatabaseUrl(DATABASE_URL, ['postgres', 'postgresql'])
   return openServer(DATABASE_URL, schemas)
 }
-
-export const dataFolderOf = (name: string) => join(process.env.DATA_FOLDER || 'wallet-data', name)
 
 async function openServer(url: string, schemas: string): Promise<Database> {
   const { default: pg } = await import('pg')

@@ -19,7 +19,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/rewritten-tables tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
-    tools/html/browser tools/command/check-postgres tools/command/send tools/command/folder tools/command/migrate tools/command/outbox
+    tools/html/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
     stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica

@@ -59,7 +59,6 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/reconcile': ['option-checks', 'visible-text', 'tools/html', 'tools/platform'],
   'tools/check': ['stores'],
   'tools/dispute': ['money', 'lookups', 'tools/html'],
-  'tools/send': ['tools/platform', 'tools/simulator', 'tools/try'],
   'tools/try': ['foreign-values', 'lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
   'tools/init': ['stores'],
   'tools/command': [
@@ -77,7 +76,6 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/try',
     'tools/check',
     'tools/dispute',
-    'tools/send',
     'tools/init',
   ],
 }

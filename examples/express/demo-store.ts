@@ -10,7 +10,7 @@ import {
   type PostgresStore,
 } from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'
-import { dataFolderOf, openDatabase } from '../database.js'
+import { openDatabase } from '../database.js'
 import { mustBeDatabaseUrl, serverProblem } from '../database-url.js'
 
 export interface DemoStore {
@@ -22,8 +22,6 @@ export interface DemoStore {
   /** For messages: where the data is, and how to delete it. */
   location: string
   resetHint: string
-  /** With these, `npx bet-wallet bet` and the other lookups read it. */
-  lookupFlags: string
   close(): Promise<void>
 }
 
@@ -59,7 +57,7 @@ async function openPostgres(): Promise<DemoStore> {
   // Without the indexes of lookups: this database is small.
   const lookups = createPostgresLookups(client, { schema, allowScan: true })
   const balances = (rows as { line: string }[]).map(({ line }) => line)
-  return { store, lookups, playerIds, balances, location, resetHint, lookupFlags: lookupFlags(), close }
+  return { store, lookups, playerIds, balances, location, resetHint, close }
 }
 
 async function openMysql(uri: string): Promise<DemoStore> {
@@ -92,12 +90,6 @@ async function openMysql(uri: string): Promise<DemoStore> {
     balances: rows.map(({ line }) => line),
     location: `${schema} on the server that DATABASE_URL names`,
     resetHint: `DROP DATABASE ${schema}`,
-    lookupFlags: lookupFlags(),
     close: () => pool.end(),
   }
 }
-
-const lookupFlags = () =>
-  process.env.DATABASE_URL
-    ? `--database-url "$DATABASE_URL" --schema ${schema} --scan`
-    : `--folder ${dataFolderOf(schema)}`

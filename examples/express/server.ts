@@ -71,9 +71,6 @@ const server = app.listen(port, host, async (error?: Error) => {
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
   if (healthUrl !== null) console.log(`Health and metrics: ${healthUrl}/livez, /readyz, /metrics\n`)
-  console.log(
-    `What happened to a bet, also while the wallet runs: npx bet-wallet bet bet-1 ${demo.lookupFlags}`,
-  )
   if (!process.env.LOG_CALLS) console.log('With LOG_CALLS=1 it prints a line per call.')
   console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${demo.resetHint}.`)
 })

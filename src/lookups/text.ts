@@ -54,15 +54,6 @@ export function formatTransaction(transactionId: string, found: readonly Recorde
   return [`Transaction ${transactionId}`, '', ...table(columns, found)].join('\n')
 }
 
-/** A line per transaction, of any players and bets. */
-export function formatFoundTransactions(found: readonly RecordedTransaction[]): string {
-  const decision = { title: 'Decision', text: decisionWithWords }
-  return table(
-    [when, operation, transactionId, ...whose, amount, ...changeColumns(null), decision],
-    found,
-  ).join('\n')
-}
-
 /**
  * The account, a page of transactions, the newest first, and their bets.
  *

@@ -23,7 +23,7 @@ export type Need =
 export type BetweenParts = 'pause' | 'restart'
 
 /** A failure by its kind; of a wrong balance, by its direction. */
-export type Described = Exclude<FailureKind, 'balance'> | 'too-much' | 'too-little'
+type Described = Exclude<FailureKind, 'balance'> | 'too-much' | 'too-little'
 
 /** How a case fails. `executed`: a call that must change nothing was accepted, or changed the balance. */
 export type Symptom =
@@ -36,7 +36,7 @@ export type Symptom =
   | 'form'
   | 'other'
 
-export type CaseId = `AU-${number}`
+type CaseId = `AU-${number}`
 
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */

@@ -16,7 +16,7 @@ export interface AuditRun {
 }
 
 /** The balance before a case, and after it has rolled back its bets. */
-export interface CaseBalances {
+interface CaseBalances {
   id: string
   before: Decimal
   after: Decimal
@@ -25,7 +25,7 @@ export interface CaseBalances {
 }
 
 /** How the balance is read, decided before the first case. */
-export interface BalanceReading {
+interface BalanceReading {
   by: 'rollback' | 'bet-and-rollback'
   /** Why it is not the rollback of an unknown bet; otherwise `null`. */
   reason: string | null

@@ -1,7 +1,7 @@
 /** Remembers the bets that a case may have placed, and rolls them back at its end. */
 import type { SettlementType } from '../../store.js'
 
-export interface OpenBet {
+interface OpenBet {
   betId: string
   playerId: string
   /** Of its settlements. */

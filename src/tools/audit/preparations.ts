@@ -10,7 +10,7 @@ import type { Expectations } from './expectations.js'
 import type { Bet, WalletCalls } from './wallet-calls.js'
 
 /** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
-export type Reversible = 'BET_PAID' | 'VOIDED'
+type Reversible = 'BET_PAID' | 'VOIDED'
 export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 
 /** Of the case that they prepare. */

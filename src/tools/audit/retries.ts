@@ -3,7 +3,7 @@ import type { Answer } from './answer.js'
 import type { AuditSettings } from './options.js'
 
 /** A call that was answered with 5xx, or not at all. */
-export interface Outage {
+interface Outage {
   caseId: string
   /** `503`, or `no answer`. */
   what: string
@@ -31,7 +31,7 @@ export interface OutageLog {
   wastedMs: number
 }
 
-export interface Retried<T> {
+interface Retried<T> {
   /** Sends the call for this time: 1, 2, 3 and so on. */
   send(attempt: number): Promise<T>
   /** `503`, or `no answer`; `null` if the outcome is known. */

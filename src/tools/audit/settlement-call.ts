@@ -10,7 +10,7 @@ import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'
 
 /** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. */
-export interface SettlementResult {
+interface SettlementResult {
   problem: string | null
   outage: string | null
 }

@@ -1,7 +1,7 @@
 /** The report as text for a terminal. */
 import type { AuditFinding, AuditReport, AuditResult, Level, Verdict } from './report.js'
 
-export interface TerminalOptions {
+interface TerminalOptions {
   /** Colours by escape sequences. */
   colours: boolean
   /** Maximum width of the lines of the table; `null`: no limit. */

@@ -7,7 +7,7 @@ import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
 import { restartWallet } from './restart.js'
 
-export interface StartedCase {
+interface StartedCase {
   /** The case with its second part only. */
   item: AuditCase
   context: CaseContext

@@ -10,7 +10,7 @@ export const passwordVariable = 'BET_WALLET_PASSWORD'
 export const secretVariable = 'BET_WALLET_SECRET'
 
 /** How calls are authenticated. */
-export const authenticationOptions = {
+const authenticationOptions = {
   user: { type: 'string' },
   password: { type: 'string' },
   header: { type: 'string', multiple: true },

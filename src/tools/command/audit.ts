@@ -18,14 +18,7 @@ import {
   wholeNumberOf,
 } from './arguments.js'
 import { auditHelp } from './help.js'
-import {
-  checkWritable,
-  columnsOf,
-  forTerminal,
-  interruptSignal,
-  overwriteLine,
-  writeReport,
-} from './output.js'
+import { checkWritable, columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
 
 const auditArguments = {
   ...commonOptions,
@@ -64,7 +57,7 @@ export async function audit(words: string[]): Promise<number> {
   const baseUrl = baseUrlOf(positionals)
   for (const file of [values.json, values.junit, values.html]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
-  const signal = interruptSignal('the current case rolls back its bets first')
+  const signal = stopSignal('the current case rolls back its bets first')
   const { isTTY } = process.stderr
   const failed: string[] = []
   const report = await auditWallet({

@@ -19,7 +19,6 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   audit: async () => (await import('./audit.js')).audit,
   simulate: async () => (await import('./simulate.js')).simulate,
   drill: async () => (await import('./drill.js')).runDrill,
-  send: async () => (await import('./send.js')).send,
   bet: async () => (await import('./bet.js')).bet,
   transaction: async () => (await import('./transaction.js')).transaction,
   player: async () => (await import('./player.js')).player,

@@ -85,7 +85,7 @@ const connectMs = 10_000
 /** For one statement of `ask`. Stores, lookups and migrations have limits of their own. */
 const statementMs = 60_000
 
-export interface PostgresPool {
+interface PostgresPool {
   query(statement: string | object, values?: unknown[]): Promise<{ rows: unknown[] }>
   connect(): Promise<unknown>
   on(event: 'error', listener: () => void): unknown

@@ -12,10 +12,8 @@ export const commandHelp = `Usage
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
   bet-wallet drill <base url> --players <…> --fault 'name=command' --staging <host> [options]
-  bet-wallet send <call> [base url] [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
-  bet-wallet transaction --amount <decimal> --around <time> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
   bet-wallet owed --database-url <url>
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
@@ -34,9 +32,8 @@ export const commandHelp = `Usage
   drill        on a staging system: runs your commands that kill, freeze, cut or promote servers
                under load, and says which answered calls were lost, how long nothing was
                answered, and which setting is to blame
-  send         sends one call, and explains the answer
   bet          explains a bet from the database: each call, its rule, what holds now
-  transaction  shows every operation that has used a transactionId, or finds one by amount and time
+  transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
   owed         shows the clawbacks that were not collected, in sum and bet by bet
   reconcile    compares the platform's report with the wallet's transactions, and explains each
@@ -167,8 +164,6 @@ pg_stat_statements, is counted as skipped and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)
-  --folder <folder>         instead: where npm start keeps its data, also while it runs; PGlite must
-                            be installed in the current folder
   --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
                             createMysqlLookups return them, and maybe close, a function
   --scan                    reads the whole table where an index is missing`
@@ -186,7 +181,6 @@ Nothing is written to disk, and there are no credentials: it is for trying, with
 export const lookUpHelp = `Usage
   bet-wallet bet <betId> [options]
   bet-wallet transaction <transactionId> [options]
-  bet-wallet transaction --amount <decimal> --around <time> [options]
   bet-wallet player <playerId> [options]
   bet-wallet owed [options]
 
@@ -200,13 +194,6 @@ Player
   --to <time>               recorded before
   --limit <number>          transactions per page, at most 1000 (50)
   --cursor <text>           the next page, as the page before has printed it
-
-Transaction of which no id is known
-  --amount <decimal>        the stake, the settled amount, or the change of the balance: 12.50
-  --around <time>           when the wallet recorded it, about: 2026-11-22T18:30Z
-  --within <duration>       how far it may be from that time: 5m, 12h (30m)
-  --player <id>             only this player's: by the player's index, otherwise by that of the time
-  --limit <number>          how many are shown, at most 1000 (50)
 
 Owed: clawbacks that were not collected. Reads every bet; needs the index of a bet
   --player <id>             only this player's
@@ -272,36 +259,6 @@ const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/s
 
 const settleCommandHelp = `  --settle-command <line>   a shell command that reads the same JSON as one line from standard
                             input, and exits with code 0`
-
-export const sendHelp = `Usage
-  bet-wallet send placebet
-  bet-wallet send <call> <base url> --player <id> [options]
-
-Sends one call as the platform does, shows it with its answer, and says which rule decided, whether
-the platform would send it again, and what to do. Without a base URL: to the wallet of bet-wallet
-try, for its player anna.
-
-  <call>                    placebet, rollbackbet, unsettlement, or settlement: your own path for
-                            settling a bet (--settle-url, /settlement)
-
-${authenticationHelp}
-
-Fields
-  --player <id>             the player
-  --bet <id>                the bet; a new one for placebet
-  --transaction <id>        the transactionId; a new one
-  --amount <amount>         of placebet (1) and settlement (2)
-  --currency <code>         of placebet and settlement
-  --type <type>             UNSCORED, UNVOIDED; BET_PAID, VOIDED, CASHOUT; TECHNICAL_ERROR
-  --date <date>             transactionDate (now)
-  --session <id>, --odds <odds>, --bet-type <type>   of placebet (session-1, 1.85, SINGLE)
-
-Execution
-  --settle-url <url>        where a settlement is sent: below the base URL, or a complete URL
-  --timeout <duration>      for the answer (10s)
-  --json                    prints JSON
-
-The exit code is 0 for a success, 1 for a refusal, and 2 for a fault, or without an answer.`
 
 export const auditHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]

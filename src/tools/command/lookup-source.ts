@@ -8,14 +8,12 @@ import { createPostgresLookups } from '../../stores/postgres/index.js'
 import { given, UsageError } from './arguments.js'
 import { DatabaseError, openDatabase } from './database.js'
 import { databaseUrlOf, withoutPassword } from './database-url.js'
-import { folderSource } from './folder-source.js'
 import { wordsOf } from './output.js'
 
 /** The options of every command that reads the operator's database. */
 export const lookupArguments = {
   'database-url': { type: 'string' },
   schema: { type: 'string' },
-  folder: { type: 'string' },
   config: { type: 'string' },
   scan: { type: 'boolean' },
   json: { type: 'boolean' },
@@ -28,10 +26,9 @@ export const htmlArguments = {
   html: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
-export interface LookupValues {
+interface LookupValues {
   'database-url'?: string
   schema?: string
-  folder?: string
   config?: string
   scan?: boolean
 }
@@ -66,12 +63,7 @@ export async function withLookups<T>(
 }
 
 async function sourceOf(values: LookupValues): Promise<Source> {
-  const { config, folder, schema, scan } = values
-  if (folder !== undefined) {
-    if (config !== undefined || values['database-url'] !== undefined)
-      throw new UsageError('--folder excludes --database-url and --config')
-    return await folderSource(folder, schema)
-  }
+  const { config, schema, scan } = values
   if (config !== undefined) {
     if (values['database-url'] !== undefined || schema !== undefined || scan !== undefined)
       throw new UsageError(
@@ -79,7 +71,7 @@ async function sourceOf(values: LookupValues): Promise<Source> {
       )
     return await configured(config)
   }
-  const url = databaseUrlOf(values, ', or --folder, or --config')
+  const url = databaseUrlOf(values, ', or --config')
   return openSource(url, { ...given('schema', schema), allowScan: scan ?? false })
 }
 

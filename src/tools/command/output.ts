@@ -126,22 +126,11 @@ export function columnsOf(stream: { columns?: number }): number {
   return Math.max(40, stream.columns ?? 110)
 }
 
-/** @returns a signal that the first Ctrl+C aborts. The second one ends the process as usual. */
-export function interruptSignal(whatFollows: string): AbortSignal {
-  const interrupted = new AbortController()
-  process.once('SIGINT', () => {
-    console.error(`\nStopping: ${whatFollows}. Ctrl+C again stops at once.`)
-    interrupted.abort()
-  })
-  return interrupted.signal
-}
-
 /**
- * The same, also for the end of a terminal or a pipeline: SIGHUP and SIGTERM.
- *
  * @param onSecond called before the second signal ends the process
+ * @returns a signal that Ctrl+C aborts, or the end of a terminal or a pipeline: SIGHUP and SIGTERM
  */
-export function stopSignal(whatFollows: string, onSecond: () => void): AbortSignal {
+export function stopSignal(whatFollows: string, onSecond: () => void = () => {}): AbortSignal {
   const stopped = new AbortController()
   const stop = () => {
     if (stopped.signal.aborted) {

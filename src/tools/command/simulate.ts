@@ -31,8 +31,8 @@ import {
   checkWritable,
   columnsOf,
   forTerminal,
-  interruptSignal,
   overwriteLine,
+  stopSignal,
   writeReport,
 } from './output.js'
 import { platformReportHeader, platformReportLine } from './platform-report.js'
@@ -68,7 +68,7 @@ export async function simulate(words: string[]): Promise<number> {
   try {
     const report = await simulateSportsbook({
       ...options,
-      signal: interruptSignal('open bets are settled and reconciled first'),
+      signal: stopSignal('open bets are settled and reconciled first'),
       progressEveryMs: isTerminal ? 500 : 5_000,
       onProgress: progress => printProgress(progress, isTerminal),
       timeline: values.html !== undefined,

@@ -11,7 +11,7 @@ export interface ChartPoint {
   text: string
 }
 
-export interface ChartLine {
+interface ChartLine {
   /** Empty if it is the only one. */
   name: string
   /** In the order of time. */

@@ -6,7 +6,7 @@ export class Markup {
   constructor(readonly text: string) {}
 }
 
-export type Part = Markup | string | number | null | readonly Part[]
+type Part = Markup | string | number | null | readonly Part[]
 
 /**
  * Fills the gaps of a template: strings and numbers are escaped, for elements and quoted attributes alike;
@@ -27,7 +27,7 @@ function textOf(part: Part): string {
  * look alike can be told apart, no text can change the direction of its neighbours, and a JSON body keeps its
  * meaning.
  */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return escapeInvisible(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 

@@ -1,6 +1,6 @@
 /** A call as a curl command to paste into a shell. Secrets are replaced by environment variables. */
 
-export interface CurlParts {
+interface CurlParts {
   method: string
   url: string
   /** `secret`: an environment variable replaces the value, for example `"$WALLET_X_API_KEY"`. */

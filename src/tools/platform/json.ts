@@ -15,7 +15,7 @@ export class JsonNumber {
  * JSON text that {@link write} copies as it is: a number with all its digits, or text that is malformed on
  * purpose.
  */
-export class RawJson {
+class RawJson {
   constructor(readonly text: string) {}
 }
 

@@ -4,7 +4,7 @@ import { check } from './checks.js'
 import type { SignedRequest } from './target.js'
 
 /** Where a signature is, and over what. The defaults are those of `signature`. */
-export interface SignerOptions {
+interface SignerOptions {
   /** The header that has it. */
   header: string
   secret: string

@@ -94,7 +94,7 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-export type Settle =
+type Settle =
   | 'unsupported'
   | { url: URL; headers: Readonly<Record<string, string>> }
   | { command: string }

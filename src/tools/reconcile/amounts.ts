@@ -33,7 +33,8 @@ const exactly = (text: DecimalText) => parseDecimal(text) as Decimal
 
 export const add = (a: DecimalText, b: DecimalText) => textOf(addValues(exactly(a), exactly(b)))
 export const subtract = (a: DecimalText, b: DecimalText) => textOf(subtractValues(exactly(a), exactly(b)))
-export const negate = (amount: DecimalText) => subtract('0', amount)
+export const negate = (amount: DecimalText) =>
+  isZero(amount) ? '0' : isNegative(amount) ? amount.slice(1) : `-${amount}`
 export const magnitudeOf = (amount: DecimalText) => (isNegative(amount) ? amount.slice(1) : amount)
 /** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
 export const compare = (a: DecimalText, b: DecimalText) => compareValues(exactly(a), exactly(b))

@@ -13,7 +13,7 @@ const recordLengthMax = 1_000_000
 const delimiters = [',', ';', '\t', '|']
 
 /** The delimiter that the header has most often outside of quotes. */
-export function delimiterOf(header: string): string {
+function delimiterOf(header: string): string {
   const bare = header.replace(/"[^"]*"/g, '')
   const counts = delimiters.map(delimiter => bare.split(delimiter).length)
   return delimiters[counts.indexOf(Math.max(...counts))] as string

@@ -10,7 +10,6 @@ export const kindTitles = {
   'other-currency': 'Another currency in the wallet',
   'other-amount': 'Another amount in the wallet',
   'other-type': 'Another type in the wallet',
-  'other-operation': 'Another operation in the wallet',
   'never-arrived': 'In the report, never arrived in the wallet',
   'credited-in-part': 'In the report, credited in part by your own code',
   'refused-by-wallet': 'In the report, refused by the wallet',
@@ -20,7 +19,6 @@ export const kindTitles = {
   'missing-in-report': 'In the wallet, missing in the report',
   'refused-by-platform': 'In the wallet, refused by the platform',
   'uncollected-clawback': 'Clawback in the report, not collected by the wallet',
-  'other-transaction-id': 'The same under another transactionId',
   'duplicate-in-report': 'Twice in the report',
   'conflicting-in-report': 'Twice in the report, with other content',
   'out-of-range': 'On another day, or outside of the range',
@@ -40,8 +38,6 @@ export const kindSentences: Record<DifferenceKind, string> = {
   'other-currency': 'Both sides have it, in different currencies; the wallet never converts.',
   'other-amount': 'Both sides have it, with different amounts: agree with the platform which one is right.',
   'other-type': 'Both sides have it, with different types: agree with the platform which one is right.',
-  'other-operation':
-    'Both sides have the transactionId, for different operations: agree with the platform which one is right.',
   'never-arrived':
     "The wallet has no record of it, and cannot see what your own code moved without one: look into the PAM's ledger, and ask the platform how it was answered.",
   'credited-in-part':
@@ -57,7 +53,6 @@ export const kindSentences: Record<DifferenceKind, string> = {
     'The wallet has moved it, and the platform counts it as refused: ask how it was answered.',
   'uncollected-clawback':
     'The platform nets the amount off later winnings; debited by hand, the player would pay twice.',
-  'other-transaction-id': 'The money moved once, under the transactionId of the wallet.',
   'duplicate-in-report': 'The money moved once in the wallet; the platform counts it again.',
   'conflicting-in-report': 'The wallet executes a transactionId once, with its first content.',
   'out-of-range': 'Both sides have it: together with the range beside it, or in a wider one, the sums agree.',
@@ -88,10 +83,9 @@ export interface Difference {
 export interface Finding {
   /**
    * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
-   * `twice-in-wallet`: a further record; `operation`: a row and a record of another operation with the same
-   * id; `other-id`: their ids differ in letter case or in spaces at their ends only.
+   * `twice-in-wallet`: a further record.
    */
-  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet' | 'operation' | 'other-id'
+  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet'
   row: ReportRow | null
   record: WalletRecord | null
 }

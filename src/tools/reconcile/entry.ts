@@ -109,12 +109,6 @@ export const keyOfLine = (line: string) => line.slice(0, line.indexOf('\t'))
 export const keyOf = ({ operation, transactionId }: Pick<Entry, 'operation' | 'transactionId'>) =>
   letters[operation] + transactionId
 
-/** Another operation may have used the same transactionId (D1). */
-export const keysOfOtherOperations = ({ operation, transactionId }: Entry) =>
-  Object.values(letters)
-    .filter(letter => letter !== letters[operation])
-    .map(letter => letter + transactionId)
-
 function read(line: string): { entry: Entry; more: string[] } {
   const [compared = '', shown = ''] = line.split(afterCompared)
   const [key = '', betId = '', playerId, type, currency, amount, day = '', flags] = compared.split('\t')

@@ -1,14 +1,13 @@
-/** Names each finding, by the other findings of its bet and by lookups of what the range does not show. */
+/** Names each finding, by lookups of its bet and of what the range does not show. */
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { compare, type DecimalText, isZero } from './amounts.js'
 import { BetFacts, type LookedUp } from './bet-facts.js'
 import type { DifferenceKind, Finding, Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { differingFields, type FillSink, fillRow } from './pairs.js'
-import { similarOf } from './similar.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
-export interface JudgeLookups {
+interface JudgeLookups {
   /** `null`: not looked up. */
   transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
   bet(betId: string): Promise<LookedUp | null>
@@ -61,15 +60,8 @@ export interface JudgeContext extends FillSink {
   credited(row: ReportRow, amount: DecimalText): void
 }
 
-/** The findings of a bet, and the bet itself, which is looked up once. */
-interface BetCase {
-  others: readonly Finding[]
-  /** Whether a rollback of it moved nothing. */
-  hasEmptyRollback: boolean
-  /** Whether the platform counts a placebet of it that the wallet did not execute. */
-  hasLostStake: boolean
-  look(): Promise<LookedUp | null>
-}
+/** The bet of some findings, which is looked up once. */
+type LookBet = () => Promise<LookedUp | null>
 
 /** A finding whose kind is known. */
 type Judged = Finding & Pick<Judgement, 'kind'>
@@ -82,21 +74,15 @@ const kindsWithStory: readonly DifferenceKind[] = [
 
 /** @param findings all of one bet */
 export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Judgement[]> {
-  const { paired, others } = pairByContent(findings)
   const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
   let looked: Promise<LookedUp | null> | undefined
-  const bet: BetCase = {
-    others,
-    hasEmptyRollback: others.some(isEmptyRollback),
-    hasLostStake: others.some(each => isCountedInReport(each) && each.row?.operation === 'placebet'),
-    look: () => {
-      looked ??= context.lookups.bet(betId)
-      return looked
-    },
+  const lookBet: LookBet = () => {
+    looked ??= context.lookups.bet(betId)
+    return looked
   }
-  const judged: Judged[] = [...paired]
-  for (const finding of others) judged.push(...(await judge(finding, bet, context)))
-  const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await bet.look() : null
+  const judged: Judged[] = []
+  for (const finding of findings) judged.push(...(await judge(finding, lookBet, context)))
+  const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await lookBet() : null
   return withBet(judged, seen, context)
 }
 
@@ -126,92 +112,22 @@ function withBet(judged: readonly Judged[], seen: LookedUp | null, context: Judg
   })
 }
 
-const isCountedInReport = ({ shape, row, record }: Finding) =>
-  row?.accepted === true && (shape === 'row' || (shape === 'pair' && record?.accepted === false))
-
-const isEmptyRollback = ({ record }: Finding) =>
-  record?.operation === 'rollbackbet' && record.accepted && isZero(record.amount ?? '0')
-
-/** A row without its record, and a record without its row, which are the same but for the id. */
-function pairByContent(findings: readonly Finding[]): { paired: Judged[]; others: Finding[] } {
-  const paired: Judged[] = []
-  const others: Finding[] = []
-  const free = new FreeRecords(findings.filter(({ shape }) => shape === 'record'))
-  for (const finding of findings) {
-    if (finding.shape === 'record') continue
-    const same = isCountedInReport(finding) ? free.take(finding.row as ReportRow) : undefined
-    if (same === undefined) others.push(finding)
-    else paired.push({ shape: 'pair', row: finding.row, record: same.record, kind: 'other-transaction-id' })
-  }
-  return { paired, others: [...others, ...free.rest()] }
-}
-
-/** What the report need not state. */
-const optional = ['playerId', 'type', 'currency'] as const
-
-/** Records of a bet that no row has, by their content. */
-class FreeRecords {
-  readonly #findings: readonly Finding[]
-  readonly #taken = new Set<Finding>()
-  /** By which of the optional values the row states. */
-  readonly #indexes = new Map<string, Map<string, Finding[]>>()
-
-  constructor(findings: readonly Finding[]) {
-    this.#findings = findings
-  }
-
-  /** The first one that agrees with all that the row states. */
-  take(row: ReportRow): Finding | undefined {
-    if (row.amount === null) return undefined
-    const stated = optional.filter(field => row[field] !== null)
-    const contentOf = (entry: ReportRow | WalletRecord) =>
-      [entry.operation, entry.amount, ...stated.map(field => entry[field])].join('\t')
-    let index = this.#indexes.get(stated.join())
-    if (index === undefined) {
-      index = new Map()
-      // The last of a list is taken first.
-      for (const finding of this.#findings.toReversed()) {
-        const content = contentOf(finding.record as WalletRecord)
-        const same = index.get(content)
-        if (same === undefined) index.set(content, [finding])
-        else same.push(finding)
-      }
-      this.#indexes.set(stated.join(), index)
-    }
-    const same = index.get(contentOf(row)) ?? []
-    for (let finding = same.pop(); finding !== undefined; finding = same.pop()) {
-      if (this.#taken.has(finding)) continue
-      this.#taken.add(finding)
-      return finding
-    }
-    return undefined
-  }
-
-  rest(): Finding[] {
-    return this.#findings.filter(finding => !this.#taken.has(finding))
-  }
-}
-
 /** @returns none for a refusal that both sides have */
-async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Promise<Judged[]> {
+async function judge(finding: Finding, lookBet: LookBet, context: JudgeContext): Promise<Judged[]> {
   const { shape, row, record } = finding
   switch (shape) {
     case 'twice-in-wallet':
       return [{ ...finding, kind: 'duplicate-in-wallet' }]
-    case 'other-id':
-      return [{ ...finding, kind: await kindOfSimilar(row as ReportRow, record as WalletRecord, bet) }]
-    case 'operation':
-      return [{ ...finding, kind: 'other-operation' }]
     case 'twice': {
       const isSameContent = differingFields(row as ReportRow, record as WalletRecord).length === 0
       return [{ ...finding, kind: isSameContent ? 'duplicate-in-report' : 'conflicting-in-report' }]
     }
     case 'pair':
-      return [{ ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, bet) }]
+      return [{ ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, lookBet) }]
     case 'row':
-      return await judgeRow(finding, row as ReportRow, bet, context)
+      return await judgeRow(finding, row as ReportRow, lookBet, context)
     case 'record':
-      return [{ ...finding, kind: await kindOfRecord(record as WalletRecord, bet) }]
+      return [{ ...finding, kind: await kindOfRecord(record as WalletRecord, lookBet) }]
   }
 }
 
@@ -224,30 +140,24 @@ const kindOfField: readonly (readonly [field: string, kind: DifferenceKind])[] =
   ['type', 'other-type'],
 ]
 
-async function kindOfPair(row: ReportRow, record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
+async function kindOfPair(row: ReportRow, record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
   if (row.accepted && !record.accepted) {
     if (record.operation === 'unsettlement') return 'uncollected-clawback'
-    return (await isTombstoned(row, record, bet)) ? 'tombstone' : 'refused-by-wallet'
+    return (await isTombstoned(row, record, lookBet)) ? 'tombstone' : 'refused-by-wallet'
   }
   if (!row.accepted && record.accepted) return 'refused-by-platform'
   const fields = differingFields(row, record).map(({ field }) => field)
   const [, kind] = kindOfField.find(([field]) => fields.includes(field as (typeof fields)[number])) ?? []
   if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
-    return (await kindOfEmptyRollback(record, bet)) ?? kind
+    return (await kindOfEmptyRollback(record, lookBet)) ?? kind
   }
   return kind ?? 'out-of-range'
-}
-
-async function kindOfSimilar(row: ReportRow, record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
-  if (!record.accepted) return await kindOfPair(row, record, bet)
-  const isPlayer = row.playerId === null || similarOf(row.playerId) === similarOf(record.playerId)
-  return isPlayer ? 'other-transaction-id' : 'other-player'
 }
 
 async function judgeRow(
   finding: Finding,
   row: ReportRow,
-  bet: BetCase,
+  lookBet: LookBet,
   context: JudgeContext,
 ): Promise<Judged[]> {
   const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
@@ -259,23 +169,23 @@ async function judgeRow(
       context.refusalAlone()
       return []
     }
-    return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, bet) }]
+    return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, lookBet) }]
   }
   if (!row.accepted) return [{ ...finding, kind: 'lost-refusal' }]
-  return [{ ...finding, kind: (await isTombstoned(row, null, bet)) ? 'tombstone' : 'never-arrived' }]
+  return [{ ...finding, kind: (await isTombstoned(row, null, lookBet)) ? 'tombstone' : 'never-arrived' }]
 }
 
-async function kindOfRecord(record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
+async function kindOfRecord(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
   if (record.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return 'missing-in-report'
-  return (await kindOfEmptyRollback(record, bet)) ?? 'missing-in-report'
+  return (await kindOfEmptyRollback(record, lookBet)) ?? 'missing-in-report'
 }
 
 /** Whether this placebet is one that was rolled back before it arrived (D11). */
-async function isTombstoned(row: ReportRow, record: WalletRecord | null, bet: BetCase): Promise<boolean> {
+async function isTombstoned(row: ReportRow, record: WalletRecord | null, lookBet: LookBet): Promise<boolean> {
   if (row.operation !== 'placebet') return false
   // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
   if (record !== null && record.errorCode !== 'INVALID_BET') return false
-  return bet.hasEmptyRollback || ((await bet.look())?.facts?.isTombstone ?? false)
+  return (await lookBet())?.facts?.isTombstone ?? false
 }
 
 /**
@@ -283,11 +193,9 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, bet: Be
  *
  * @returns `null`: the bet had no stake, or it is not known
  */
-async function kindOfEmptyRollback(record: WalletRecord, bet: BetCase): Promise<DifferenceKind | null> {
-  const facts = (await bet.look())?.facts ?? null
-  // Without the bet: a placebet that the platform counts and the wallet did not execute says that it never
-  // came.
-  if (facts === null) return bet.hasLostStake ? 'tombstone' : null
+async function kindOfEmptyRollback(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind | null> {
+  const facts = (await lookBet())?.facts ?? null
+  if (facts === null) return null
   if (!facts.isPlaced) return 'tombstone'
   const others = facts.rollbacks.size - Number(facts.rollbacks.has(record.transactionId))
   return others > 0 ? 'rolled-back-twice' : null

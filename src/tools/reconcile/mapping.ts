@@ -1,4 +1,5 @@
 /** Where the platform's report has what: its columns, and its words for operations, types and statuses. */
+import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import type { Operation } from '../../store.js'
 import { type DateMapping, type Dates, datesOf } from './dates.js'
 import { ReconcileError, shown } from './errors.js'
@@ -104,13 +105,13 @@ const typesOf: { [operation in Operation]?: readonly string[] } = {
 }
 const allTypes = Object.values(typesOf).flat()
 
-const invalid = (problem: string): never => {
-  throw new ReconcileError('INVALID_MAPPING', `The mapping is invalid: ${problem}`)
-}
+const check: OptionChecks = optionChecks(message => {
+  throw new ReconcileError('INVALID_MAPPING', message)
+}, 'The mapping is invalid')
 
 /** @throws {ReconcileError} `INVALID_MAPPING`, naming the part */
 export function mappingOf(given: ReportMapping = {}): Mapping {
-  checkNames('the mapping', given, [
+  check.names(given, [
     'columns',
     'operations',
     'types',
@@ -121,13 +122,13 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     'dates',
   ])
   const { columns = {}, delimiter, decimalPoint = '.', signs = 'unsigned' } = given
-  checkNames('columns', columns, fields)
-  if (given.dates !== undefined) checkNames('dates', given.dates, ['timeZone', 'format'])
+  check.names(columns, fields, 'columns.')
+  if (given.dates !== undefined) check.names(given.dates, ['timeZone', 'format'], 'dates.')
   if (delimiter !== undefined && (typeof delimiter !== 'string' || !/^[^"\r\n]$/.test(delimiter))) {
-    invalid('delimiter must be one character, no quote and no line end')
+    check.invalid('delimiter must be one character, no quote and no line end')
   }
-  oneOf('decimalPoint', decimalPoint, ['.', ','])
-  oneOf('signs', signs, ['unsigned', 'player', 'platform'])
+  check.oneOf('decimalPoint', decimalPoint, ['.', ','])
+  check.oneOf('signs', signs, ['unsigned', 'player', 'platform'])
   const named = new Map<Field, string>()
   const constants = new Map<Field, string>()
   for (const field of fields) {
@@ -148,20 +149,20 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     types: new Map([
       ...allTypes.map(name => [name, name] as const),
       ...entriesOf('types', given.types).map(
-        ([word, to]) => [word, oneOf(`types.${word}`, to, allTypes)] as const,
+        ([word, to]) => [word, check.oneOf(`types.${word}`, to, allTypes)] as const,
       ),
     ]),
     statuses: new Map([
       ...(['accepted', 'refused'] as const).map(name => [name, name] as const),
       ...entriesOf('statuses', given.statuses).map(
         ([word, to]) =>
-          [word, to === null ? null : oneOf(`statuses.${word}`, to, ['accepted', 'refused'])] as const,
+          [word, to === null ? null : check.oneOf(`statuses.${word}`, to, ['accepted', 'refused'])] as const,
       ),
     ]),
     delimiter,
     decimalPoint,
     signs,
-    dates: datesOf(given.dates, invalid),
+    dates: datesOf(given.dates, check.invalid),
   }
 }
 
@@ -169,16 +170,16 @@ function constantOf(field: Field, column: unknown): string {
   const value =
     typeof column === 'object' && column !== null ? (column as { value?: unknown }).value : undefined
   if (typeof value === 'string' && value !== '') return value
-  return invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
+  return check.invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
 }
 
 function operationOf(word: string, to: unknown): Meaning | null {
   if (to === null) return null
   const [name = '', type = null, ...more] = typeof to === 'string' ? to.split(' ') : []
-  const operation = oneOf(`operations.${word}`, name, operationNames)
+  const operation = check.oneOf(`operations.${word}`, name, operationNames)
   if (more.length > 0 || (type !== null && !typesOf[operation]?.includes(type))) {
     const types = typesOf[operation] ?? []
-    invalid(
+    check.invalid(
       `operations.${word}: ${shown(to)} must be ${operation}${types.map(each => `, ${operation} ${each}`).join('')}`,
     )
   }
@@ -190,23 +191,9 @@ export function operationTypes(operation: Operation): readonly string[] | null {
   return typesOf[operation] ?? null
 }
 
-function checkNames(part: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    invalid(`${part} must be an object`)
-  const unknown = Object.keys(value as object).find(name => !known.includes(name))
-  if (unknown !== undefined) invalid(`${part} has no ${shown(unknown)}; it has ${known.join(', ')}`)
-}
-
 function entriesOf<T>(part: string, value: Record<string, T> | undefined): [string, T][] {
   if (value === undefined) return []
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    invalid(`${part} must be an object`)
+    check.invalid(`${part} must be an object`)
   return Object.entries(value)
-}
-
-function oneOf<const T extends string>(part: string, value: unknown, known: readonly T[]): T {
-  return (
-    known.find(each => each === value) ??
-    invalid(`${part} must be one of ${known.join(', ')}, not ${shown(value)}`)
-  )
 }

@@ -28,22 +28,12 @@ export class Unstated {
   }
 
   notes(notCompared: NotCompared): string[] {
-    const [amounts, players, types] = [this.#amounts, this.#players, this.#types]
-    const rowsState = (count: number) => `${countText(count, 'row')} ${count === 1 ? 'states' : 'state'}`
-    const were = (count: number, what: string) =>
-      count === 1 ? `its ${what} was not compared` : `their ${what}s were not compared`
+    const note = (count: number, what: string, so: string) =>
+      count === 0 ? [] : [`${countText(count, 'row')} ${count === 1 ? 'states' : 'state'} no ${what}: ${so}.`]
     return [
-      ...(amounts === 0
-        ? []
-        : [
-            `${rowsState(amounts)} no amount, and ${amounts === 1 ? 'counts' : 'count'} what the wallet moved.`,
-          ]),
-      ...(players === 0 || notCompared.playerId
-        ? []
-        : [`${rowsState(players)} no player, and ${were(players, 'player')}.`]),
-      ...(types === 0 || notCompared.type
-        ? []
-        : [`${rowsState(types)} no type, and ${were(types, 'type')}.`]),
+      ...note(this.#amounts, 'amount', 'what the wallet moved is counted'),
+      ...note(notCompared.playerId ? 0 : this.#players, 'player', 'it is not compared'),
+      ...note(notCompared.type ? 0 : this.#types, 'type', 'it is not compared'),
     ]
   }
 }

@@ -5,7 +5,6 @@ import { countText, durationText, momentText, numberText } from '../html/figures
 import { html, type Markup } from '../html/markup.js'
 import { amountText, type DecimalText, isZero, signed } from './amounts.js'
 import type { Difference } from './difference.js'
-import { placeOf } from './entry.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { countedCurrencies, type SideTotal } from './totals.js'
@@ -111,16 +110,11 @@ function kindSection(
 
 function article(difference: Difference): Markup {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
-  const { report, wallet, effects, explanation, bet } = difference
-  const place =
-    report === null ? '' : `${placeOf(report)}${report.transactionDate ? `, ${report.transactionDate}` : ''}`
+  const { wallet, effects, explanation, bet } = difference
   const facts: (readonly [string, string])[] = [
     ['Bet', betId],
     ...(playerId === null ? [] : [['Player', playerId] as const]),
-    ...(report === null ? [] : [['Report', place] as const]),
-    ...(wallet === null
-      ? []
-      : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
+    ...(wallet === null ? [] : [['Wallet id', wallet.walletTransactionId] as const]),
   ]
   return html`<article class="case failed fail">
 <header><p class="origin"><b>${effectText(effects)}</b> <span class="source">${operation} ${transactionId}</span></p></header>

@@ -5,20 +5,18 @@ import {
   type Entry,
   keyOf,
   keyOfLine,
-  keysOfOtherOperations,
   type ReportRow,
   recordOfLine,
   rowOfLine,
   type WalletRecord,
 } from './entry.js'
-import { similarOf } from './similar.js'
 
 /** Told where the comparison fills in what one side does not say. */
 export interface FillSink {
   filledIn(side: 'report' | 'wallet', before: Entry, now: Entry): void
 }
 
-export interface PairSink extends FillSink {
+interface PairSink extends FillSink {
   found(finding: Finding): void
   /** A row and a record agree, both within the range. */
   equal(): void
@@ -42,7 +40,7 @@ export function differingFields(row: ReportRow, record: WalletRecord) {
 }
 
 /** Whether both count it, but on different days, or one of them outside of the range. */
-export function isOnOtherDay(row: ReportRow, record: WalletRecord): boolean {
+function isOnOtherDay(row: ReportRow, record: WalletRecord): boolean {
   if (!row.accepted || !record.accepted) return false
   return row.inRange !== record.inRange || (row.inRange && row.day !== '' && row.day !== record.day)
 }
@@ -65,13 +63,12 @@ export function comparePartition(
     }
   }
 
-  const alone: ReportRow[] = []
   // Of two rows with one key, a refused one must not take the record from an accepted one.
   const rows = others.map(rowOfLine).sort((one, other) => Number(other.accepted) - Number(one.accepted))
   for (const row of rows) {
     const key = keyOf(row)
     const { record, isTaken } = records.get(key)
-    if (record === null) alone.push(row)
+    if (record === null) foundAlone(row, sink)
     else if (isTaken) foundTwice(row, record, sink)
     else {
       records.take(key)
@@ -79,38 +76,11 @@ export function comparePartition(
     }
   }
 
-  // No row takes the record that has the money of another row.
-  const unmatched = alone.filter(row => !compareAlone(row, records, sink, sameMoneyKeyOf))
-  for (const row of unmatched) if (!compareAlone(row, records, sink, similarKeyOf)) foundAlone(row, sink)
-
   for (const record of records.rest()) {
     if (!record.inRange) continue
     if (record.accepted) sink.found({ shape: 'record', row: null, record })
     else sink.refusalAlone()
   }
-}
-
-/** A row whose key no record has. @returns whether there is a record for it */
-function compareAlone(
-  row: ReportRow,
-  records: Records,
-  sink: PairSink,
-  similarBy: (entry: ReportRow | WalletRecord) => string,
-): boolean {
-  const isOperation = (key: string) => row.accepted && row.inRange && records.agrees(key, row)
-  const otherKey = keysOfOtherOperations(row).find(isOperation)
-  if (otherKey !== undefined) {
-    const record = records.get(otherKey).record as WalletRecord
-    fillRow(row, record, sink)
-    sink.found({ shape: 'operation', row, record })
-    records.take(otherKey)
-    return true
-  }
-  const similar = isCall(row) ? records.takeSimilar(row, similarBy) : undefined
-  if (similar === undefined) return false
-  if (row.accepted) comparePair(row, similar, sink, 'other-id')
-  else sink.refusalAlone()
-  return true
 }
 
 /** Whether the wallet should have a record: it forgets other refusals. */
@@ -122,12 +92,7 @@ function foundAlone(row: ReportRow, sink: PairSink): void {
   else sink.refusalAlone()
 }
 
-function comparePair(
-  row: ReportRow,
-  record: WalletRecord,
-  sink: PairSink,
-  shape: 'pair' | 'other-id' = 'pair',
-): void {
+function comparePair(row: ReportRow, record: WalletRecord, sink: PairSink): void {
   if (!row.inRange && !record.inRange) return
   if (record.currency === null && row.currency !== null) {
     const before = { ...record }
@@ -135,9 +100,8 @@ function comparePair(
     if (record.inRange) sink.filledIn('wallet', before, record)
   }
   fillRow(row, record, sink)
-  const agrees =
-    shape === 'pair' && row.accepted === record.accepted && differingFields(row, record).length === 0
-  if (!agrees || isOnOtherDay(row, record)) sink.found({ shape, row, record })
+  const agrees = row.accepted === record.accepted && differingFields(row, record).length === 0
+  if (!agrees || isOnOtherDay(row, record)) sink.found({ shape: 'pair', row, record })
   else if (row.inRange && record.inRange) sink.equal()
 }
 
@@ -158,19 +122,11 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
-const similarKeyOf = ({ operation, transactionId, betId }: ReportRow | WalletRecord) =>
-  `${operation}\t${similarOf(transactionId)}\t${similarOf(betId)}`
-
-/** The same, of the same money on the same side of the range. */
-const sameMoneyKeyOf = (entry: ReportRow | WalletRecord) =>
-  `${similarKeyOf(entry)}\t${entry.amount}\t${entry.currency}\t${entry.inRange}`
-
 /** The records of a partition, each taken by one row at most. */
 class Records {
   readonly #lines: string[] = []
   readonly #indexes = new Map<string, number>()
   readonly #taken: Uint8Array
-  readonly #similar = new Map<unknown, ReadonlyMap<string, WalletRecord[]>>()
 
   constructor(chunks: Iterable<readonly string[]>, sink: PairSink) {
     for (const lines of chunks) this.#lines.push(...lines)
@@ -205,44 +161,6 @@ class Records {
   take(key: string): void {
     const index = this.#indexes.get(key)
     if (index !== undefined) this.#taken[index] = 1
-  }
-
-  /** Whether a free record has this key, and differs from the row in its operation only. */
-  agrees(key: string, row: ReportRow): boolean {
-    const { record, isTaken } = this.get(key)
-    if (record === null || isTaken || !record.inRange || !record.accepted) return false
-    // The types belong to the operations.
-    return differingFields({ ...row, type: null }, record).length === 0
-  }
-
-  /**
-   * Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. What
-   * a refused row passes over is lost for later rows: accepted rows come first.
-   *
-   * @param by equal for a row and its record
-   */
-  takeSimilar(row: ReportRow, by: (entry: ReportRow | WalletRecord) => string): WalletRecord | undefined {
-    const records = this.#similarBy(by).get(by(row)) ?? []
-    for (let record = records.pop(); record !== undefined; record = records.pop()) {
-      // A refused row says nothing of a record that is accepted.
-      if (this.get(keyOf(record)).isTaken || (record.accepted && !row.accepted)) continue
-      this.take(keyOf(record))
-      return record
-    }
-    return undefined
-  }
-
-  #similarBy(by: (entry: ReportRow | WalletRecord) => string): ReadonlyMap<string, WalletRecord[]> {
-    const known = this.#similar.get(by)
-    if (known !== undefined) return known
-    const similar = new Map<string, WalletRecord[]>()
-    for (const record of this.rest()) {
-      const same = similar.get(by(record))
-      if (same === undefined) similar.set(by(record), [record])
-      else same.push(record)
-    }
-    this.#similar.set(by, similar)
-    return similar
   }
 
   /** Those that no row has taken. */

@@ -342,7 +342,7 @@ function compareSides(
 
 const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
 
-/** Nothing is notCompared in a finding: the judge and the reader need all of it. */
+/** A finding keeps every value: the judge and the reader need all of them. */
 const allShown: NotCompared = { playerId: false, type: false, day: false }
 /** Between row and record. No value has control characters. */
 const beforeRecord = '\u001d'

@@ -6,7 +6,6 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, unlinkSync, writeSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReconcileError } from './errors.js'
-import { similarOf } from './similar.js'
 
 /** A partition of 10,000,000 lines has about a megabyte. A power of two. */
 export const partitions = 1024
@@ -17,18 +16,11 @@ const firstBytes = 512
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const bytesPerCharacter = 3
 
-const ascii = /^[!-~](?:[ -~]*[!-~])?$/
-
-/**
- * FNV-1a, 32 bits: which partition a key belongs to. Keys that are the same or similar are always in the same
- * partition.
- */
+/** FNV-1a, 32 bits: which partition a key belongs to. */
 export function partitionOf(key: string): number {
-  // Nearly all keys: the bit of upper and lower case is the same for all letters of ASCII.
-  const text = ascii.test(key) ? key : similarOf(key)
   let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ (text.charCodeAt(index) | 0x20), 0x01000193)
+  for (let index = 0; index < key.length; index += 1) {
+    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
   }
   // The low bits of FNV depend on few characters: all bits are folded in.
   return (hash ^ (hash >>> 15) ^ (hash >>> 23)) & (partitions - 1)

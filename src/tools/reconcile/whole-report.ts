@@ -36,7 +36,7 @@ function isRewritten(inReport: string, inWallet: string): boolean {
 }
 
 /** The numbers of rows and transactions that a finding is about. */
-export interface Counted {
+interface Counted {
   report: number
   outside: number
   ignored: number
@@ -76,11 +76,18 @@ export class WholeReport {
     this.#alone.add(partitionOf(content), [content, entry.transactionId, row === null ? 'W' : 'R'].join('\t'))
   }
 
-  /** Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. */
+  /**
+   * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A
+   * tool that writes ids in other letters, or fills them with spaces, does so with players too.
+   */
   #contentOf({ operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord): string {
     // The interface's calls have no amount: a report need not state it.
     const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
-    const player = this.#notCompared.playerId ? '' : inSpreadsheet(playerId ?? '')
+    const player = this.#notCompared.playerId
+      ? ''
+      : inSpreadsheet(playerId ?? '')
+          .trim()
+          .toLowerCase()
     return [operation, money, player, this.#notCompared.day ? '' : transactionDate?.slice(0, 16)].join(' ')
   }
 

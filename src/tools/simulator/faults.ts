@@ -3,9 +3,9 @@ import type { Random } from '../platform/random.js'
 import type { Chaos } from './chaos.js'
 import type { SendMode } from './http-connection.js'
 
-export type FaultKind = Exclude<keyof Chaos, 'duplicated' | 'reordered'>
+type FaultKind = Exclude<keyof Chaos, 'duplicated' | 'reordered'>
 
-export interface DeliveryPlan {
+interface DeliveryPlan {
   fault: FaultKind | null
   /** `null`: the request is never sent. */
   mode: SendMode | null

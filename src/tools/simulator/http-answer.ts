@@ -1,10 +1,7 @@
 /** Reads an HTTP/1.1 response out of the bytes that have arrived so far. */
 
 /** `'incomplete'`: more bytes are needed. `reusable`: the connection can carry a further request. */
-export type ParsedAnswer =
-  | { status: number; body: string; reusable: boolean }
-  | { error: string }
-  | 'incomplete'
+type ParsedAnswer = { status: number; body: string; reusable: boolean } | { error: string } | 'incomplete'
 
 const headEnd = Buffer.from('\r\n\r\n')
 

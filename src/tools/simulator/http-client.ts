@@ -25,7 +25,7 @@ export interface HttpClient {
   close(): void
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** The headers of every request to this URL, without those of HTTP itself. Called once for each URL. */
   headersTo(url: URL): Readonly<Record<string, string>>
   timeoutMs: number

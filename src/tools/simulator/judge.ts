@@ -19,7 +19,7 @@ import {
 import type { Definite, Reading } from './reading.js'
 import type { Difference, DifferenceGroup } from './report.js'
 
-export interface JudgeCounts {
+interface JudgeCounts {
   betsRefusedForFunds: number
   betsRefusedForCurrency: number
   replaysAbsorbed: number
@@ -31,7 +31,7 @@ export interface JudgeCounts {
   balancesInRange: number
 }
 
-export interface JudgeSettings {
+interface JudgeSettings {
   differencesMax: number
   /** The simulated time. */
   step: () => number

@@ -168,7 +168,7 @@ function reasonFor({ operation, bet }: Transaction): string {
 }
 
 /** `off`: the balance is wrong by that many units, beyond the errors that are reported already. */
-export interface BalanceJudgement {
+interface BalanceJudgement {
   result: 'not-judged' | 'wrong' | 'in-range' | 'exact'
   off: bigint
   findings: Finding[]

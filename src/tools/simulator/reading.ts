@@ -30,7 +30,7 @@ export interface Fault {
   problem: string | null
 }
 
-export interface NoAnswer {
+interface NoAnswer {
   kind: 'no-answer'
   reason: string
 }

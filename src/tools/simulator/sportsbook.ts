@@ -41,7 +41,7 @@ import {
 } from './stakes.js'
 import { Transactions } from './transactions.js'
 
-export interface SportsbookSettings {
+interface SportsbookSettings {
   accounts: readonly Account[]
   random: Random
   network: Network
@@ -56,7 +56,7 @@ export interface SportsbookSettings {
   onBetClosed: ((bet: ClosedBet) => void) | null
 }
 
-export interface SportsbookCounts extends BetCounts {
+interface SportsbookCounts extends BetCounts {
   matches: number
   goals: number
 }

@@ -4,7 +4,7 @@ import type { Operation, Player, WalletChanges, WalletStore } from '../../store.
 import { createMemoryStore } from '../../stores/memory.js'
 
 /** The lookups of one bet and of one player. */
-export type TryLookups = Pick<WalletLookups, 'bet' | 'player'>
+type TryLookups = Pick<WalletLookups, 'bet' | 'player'>
 
 export interface MemoryWallet {
   store: WalletStore

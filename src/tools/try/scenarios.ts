@@ -24,7 +24,7 @@ export interface NewBet extends TryBet {
 }
 
 /** A button: its words, what happens and why, and the calls. */
-export interface Scenario<Bet> {
+interface Scenario<Bet> {
   /** In the button's URL. */
   name: string
   label: string
@@ -180,5 +180,4 @@ function winOf(bet: TryBet, action: string) {
 }
 
 /** A stake that is no number is sent as text: the wallet's own refusal explains it. */
-export const amountOf = (stake: string): Json =>
-  /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(stake) ? raw(stake) : stake
+const amountOf = (stake: string): Json => (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(stake) ? raw(stake) : stake)

@@ -144,7 +144,7 @@ export const betIncidents: readonly Incident[] = [
     symptom: 'A bet is over, and nothing was credited',
     ids: { bet: 'b-81' },
     arise: ({ platform }) => platform.placebet({ transactionId: 't-81', betId: 'b-81' }),
-    solution: 'Send the settlement again',
+    solution: 'If it has no credit either, [send the settlement again]',
     async solve({ platform, database }) {
       await platform.settle({ transactionId: 's-81', betId: 'b-81', amount: '55.50' })
       await platform.settle({ transactionId: 's-81', betId: 'b-81', amount: '55.50' })
@@ -285,7 +285,7 @@ export const betIncidents: readonly Incident[] = [
       await platform.placebet({ transactionId: 't-181', betId: 'b-181' })
       await platform.unsettle({ transactionId: 'u-181', betId: 'b-181' }, 503)
     },
-    solution: 'Send the settlement',
+    solution: "If the PAM's own ledger has no credit either, [send the settlement]",
     async solve({ platform, database }) {
       await platform.settle({ transactionId: 's-181', betId: 'b-181', amount: '75' })
       await platform.unsettle({ transactionId: 'u-181', betId: 'b-181' })

@@ -150,87 +150,6 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       expect(readFileSync(page, 'utf8')).toContain('neither a bet nor a recorded call')
     })
 
-    describe('finds a transaction by amount and time', () => {
-      const now = () => `${new Date().toISOString().slice(0, 16)}Z`
-      const found = async (...words: string[]) => {
-        const all = ['transaction', '--around', now(), ...words, ...options]
-        const { code, out, error } = await run(all, { url })
-        return { code, error, ids: [...out.matchAll(/ (?:t|s)-\d(?= )/g)].map(([id]) => id.trim()), out }
-      }
-
-      it.each([[[]], [['--player', 'anna']]])('12.5 is 12.50, in the order of recording: %j', async more => {
-        for (const amount of ['30', '30.00', '30.000'])
-          expect(await found('--amount', amount, ...more)).toMatchObject({
-            code: 0,
-            ids: ['t-1', 't-2'],
-            error: '',
-          })
-        expect((await found('--amount', '75', ...more)).out.replace(times, 'TIME').split('\n')).toEqual([
-          expect.stringMatching(
-            /^Recorded \(UTC\) +Call +Transaction +Player +Bet +Amount +Change +Balance after +Decision$/,
-          ),
-          expect.stringMatching(
-            /^TIME {2}settlement BET_PAID {2}s-1 +anna +b-123 +75\.00 EUR +\+75\.00 +145\.00 +accepted$/,
-          ),
-          '',
-        ])
-      })
-
-      it('says that there is none, and where it has looked', async () => {
-        for (const words of [
-          ['--amount', '30.01'],
-          ['--amount', '30', '--player', 'kenji'],
-          ['--amount', '30', '--player', 'nobody'],
-        ]) {
-          const { code, out, error } = await found(...words)
-          expect([code, out]).toEqual([1, ''])
-          expect(error).toMatch(/^Nothing of 30(\.01)? was recorded from .*Z to .*Z\. Times are UTC\.\n$/)
-        }
-        const before = ['transaction', '--amount', '30', '--around', '2020-01-01T00:00', ...options]
-        expect((await run(before, { url })).code).toBe(1)
-        expect((await found('--amount', '30', '--within', '0ms')).code).toBe(1)
-      })
-
-      it('says that there are more', async () => {
-        const one = await found('--amount', '30', '--limit', '1')
-        expect(one).toMatchObject({ ids: ['t-1'], code: 0 })
-        expect(one.error).toBe('More than 1 were found: shorten --within, or name the --player.\n')
-        const newest = await found('--amount', '30', '--limit', '1', '--player', 'anna')
-        expect(newest).toMatchObject({ ids: ['t-2'], error: 'More than 1 were found: shorten --within.\n' })
-      })
-
-      it('by a time with an offset', async () => {
-        const around = `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 16)}+01:00`
-        const words = ['transaction', '--amount', '75', '--around', around, ...options]
-        expect((await run(words, { url })).out).toContain(' s-1 ')
-      })
-
-      it('as JSON', async () => {
-        const { out } = await found('--amount', '75', '--json')
-        expect(JSON.parse(out)).toMatchObject({
-          more: false,
-          transactions: [{ transactionId: 's-1', amount: '75' }],
-        })
-      })
-
-      it('needs the index of the time, or of the player', async () => {
-        const bare = await open({ lookupIndexes: false })
-        try {
-          const words = ['transaction', '--amount', '30', '--around', now(), '--schema', bare.schema]
-          for (const [more, columns] of [
-            [[], '(recorded_at)'],
-            [['--player', 'anna'], '(player_id, recorded_at)'],
-          ] as const) {
-            const { code, error } = await run([...words, ...more], { url: bare.url ?? '' })
-            expect(code).toBe(2)
-            expect(error).toContain(`has no index on ${columns}`)
-          }
-        } finally {
-          await bare.close()
-        }
-      })
-    })
-
     it('says that the password is wrong, and never prints the URL', async () => {
       const wrong = url.replace(/:[^:@/]+@/, ':wrong-secret@')
       const { code, error } = await run(['bet', 'b-123', ...options], { url: wrong })
@@ -383,32 +302,6 @@ it.each([
   [['owed', 'b-1'], /owed has no arguments: b-1/],
   [['owed', '--from', 'yesterday'], /--from must be a time, /],
   [['owed', '--to', 'tomorrow'], /--to must be a time, /],
-  [['owed', '--folder', 'x', '--config', 'a.mjs'], /--folder excludes/],
-  [
-    ['transaction', '--amount', '12,50', '--around', '2026-11-22T18:30Z'],
-    /--amount must be a decimal of at least 0/,
-  ],
-  [
-    ['transaction', '--amount=-1', '--around', '2026-11-22T18:30Z'],
-    /--amount must be a decimal of at least 0/,
-  ],
-  [['transaction', '--amount', '1'], /--around is missing/],
-  [['transaction', '--around', '2026-11-22T18:30Z'], /--amount is missing/],
-  [['transaction', '--amount', '1', '--around', '2026-11-22'], /--around must be a date and time.*noon/],
-  [['transaction', '--amount', '1', '--around', '2026-11-22T18:30+1'], /--around must be a date and time/],
-  [
-    ['transaction', '--amount', '1', '--around', '2026-11-22T18:30Z', '--within', '30'],
-    /--within must be a duration/,
-  ],
-  [
-    ['transaction', '--amount', '1', '--around', '2026-11-22T18:30Z', '--within', '9000h'],
-    /--within must be at most/,
-  ],
-  [
-    ['transaction', '--amount', '1', '--around', '2026-11-22T18:30Z', '--limit', '0'],
-    /--limit must be a whole number/,
-  ],
-  [['transaction', 't-1', '--player', 'anna'], /An id excludes --player/],
   [
     ['transaction', 't-1', '--html', 't.html'],
     /^Unknown option '--html': only audit, bet, drill, player, reconcile and simulate have it\n\nSee bet-wallet transaction --help\.\n$/,

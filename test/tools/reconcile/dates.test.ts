@@ -212,7 +212,7 @@ describe('a local time', () => {
     ['an unknown time zone', { timeZone: 'Europe/Atlantis' }, /dates\.timeZone must be an IANA time zone/],
     ['an offset', { timeZone: '+01:00' }, /dates\.timeZone must be an IANA time zone/],
     ['no time zone', { format: 'dd.MM.yyyy HH:mm' }, /dates\.timeZone must be an IANA time zone/],
-    ['another name', { timezone: 'UTC' }, /dates has no "timezone"/],
+    ['another name', { timezone: 'UTC' }, /unknown option "dates.timezone"/],
     ['a format without a part', { timeZone: 'UTC', format: 'dd.MM HH:mm' }, /dates\.format.*each of yyyy/],
     ['a part twice', { timeZone: 'UTC', format: 'dd.MM.yyyy HH:mm dd' }, /dates\.format/],
     ['names of months', { timeZone: 'UTC', format: 'dd MMM yyyy HH:mm' }, /dates\.format/],

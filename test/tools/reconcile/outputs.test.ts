@@ -256,3 +256,45 @@ describe('the page', () => {
     expect(partial).toContain('The report has no players')
   })
 })
+
+describe('a difference states what each side says of it', () => {
+  const made = record('settlement', 's', 'b', '5')
+  const agreed = record('placebet', 'agreed', 'b', '9')
+  const dated = 'dated 2026-11-21T12:00:00.100Z'
+  const inWallet = `In the wallet: 5.00 EUR, ${dated}, recorded at 2026-11-21T12:00:00.100Z.`
+  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'x' }
+  test.each<[string, World, string]>([
+    [
+      'missing',
+      { rows: [rowOf(agreed)], records: [agreed, made] },
+      `The report does not have it. ${inWallet}`,
+    ],
+    ['twice in the wallet', { rows: [rowOf(made)], records: [made, made] }, inWallet],
+    [
+      'other values',
+      {
+        rows: [{ ...rowOf(made), playerId: 'ben', betId: 'c', type: 'VOIDED', amount: '7' }],
+        records: [made],
+      },
+      `In the report, line 2: 7.00 EUR, player ben, bet c, type VOIDED, ${dated}. In the wallet: 5.00 EUR, player player-of-b, bet b, type BET_PAID, ${dated}, recorded at 2026-11-21T12:00:00.100Z.`,
+    ],
+    [
+      'refused by the platform',
+      { rows: [{ ...rowOf(made), status: 'refused' }], records: [made] },
+      `In the report, line 2: refused, ${dated}. ${inWallet}`,
+    ],
+    [
+      'refused by the wallet',
+      { rows: [{ ...rowOf(made), status: 'accepted' }], records: [{ ...made, delta: '0', refusal }] },
+      `In the report, line 2: 5.00 EUR, ${dated}. In the wallet: refused with INSUFFICIENT_FUNDS, ${dated}, recorded at 2026-11-21T12:00:00.100Z.`,
+    ],
+    [
+      'on another day',
+      { rows: [rowOf(made)], records: [{ ...made, recordedAt: '2026-11-22T00:00:00.100Z' }] },
+      `In the report, line 2: 5.00 EUR, ${dated}. In the wallet: 5.00 EUR, ${dated}, outside of the range, recorded at 2026-11-22T00:00:00.100Z.`,
+    ],
+  ])('%s', async (_, world, explanation) => {
+    const { differences } = await reconcileWorld(world)
+    expect(differences.map(each => each.explanation)).toEqual([explanation])
+  })
+})

@@ -309,8 +309,12 @@ describe('options', () => {
     ['another time zone', { from: '2026-11-21T00:00:00+02:00' }, /from must be a date or time in UTC/],
     ['a range that is empty', { to: day.from }, /to must be later than from/],
     ['a margin below 0', { marginMs: -1 }, /marginMs/],
-    ['an unknown part of the mapping', { mapping: { column: {} } }, /the mapping has no "column"/],
-    ['an unknown field', { mapping: { columns: { bet: 'x' } } }, /columns has no "bet"/],
+    [
+      'an unknown part of the mapping',
+      { mapping: { column: {} } },
+      /The mapping is invalid: unknown option "column"/,
+    ],
+    ['an unknown field', { mapping: { columns: { bet: 'x' } } }, /unknown option "columns.bet"/],
     [
       'an operation that does not exist',
       { mapping: { operations: { X: 'bet' } } },

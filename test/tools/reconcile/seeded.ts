@@ -199,36 +199,44 @@ const copies: Seeded[] = [
   ),
 ]
 
-/** A row and a record with other operations or ids. */
+/** A row and a record with other operations or ids: ids are opaque (D24), so each stands for itself. */
 const others: Seeded[] = [
   {
-    name: 'other-operation: a rollback that the platform counts as a void',
+    name: 'a rollback that the platform counts as a void',
     seed: ({ rows }) =>
       change(find(rows, 'rollbackbet-EUR-1'), { operation: 'settlement', type: 'VOIDED' } as Partial<Row>),
-    expected: ['other-operation: settlement rollbackbet-EUR-1'],
+    expected: [
+      'never-arrived: settlement rollbackbet-EUR-1',
+      'missing-in-report: rollbackbet rollbackbet-EUR-1',
+    ],
     effects: {},
   },
   {
-    name: 'other-operation: an unsettlement that the platform counts as a settlement',
+    name: 'an unsettlement that the platform counts as a settlement',
     seed: ({ rows }) =>
       change(find(rows, 'UNSCORED-EUR-1'), { operation: 'settlement', type: 'BET_PAID' } as Partial<Row>),
-    expected: ['other-operation: settlement UNSCORED-EUR-1'],
+    expected: ['never-arrived: settlement UNSCORED-EUR-1', 'missing-in-report: unsettlement UNSCORED-EUR-1'],
     effects: { EUR: '-91.2' },
   },
-  ...(['placebet', 'BET_PAID', 'UNVOIDED', 'rollbackbet'] as const).map(what => ({
-    name: `other-transaction-id: ${what}`,
-    seed: ({ rows }: World) => change(find(rows, `${what}-EUR-1`), { transactionId: 'under-another-id' }),
-    expected: [`other-transaction-id: ${operationOf(what)} under-another-id`],
-    effects: {},
-  })),
+  ...(['placebet', 'BET_PAID', 'UNVOIDED', 'rollbackbet'] as const).flatMap(what =>
+    ['under-another-id', `${what}-EUR-1 `, `${what}-eur-1`].map(id => ({
+      name: `under another transactionId: ${what} as ${JSON.stringify(id)}`,
+      seed: ({ rows }: World) => change(find(rows, `${what}-EUR-1`), { transactionId: id }),
+      expected: [
+        `never-arrived: ${operationOf(what)} ${id}`,
+        `missing-in-report: ${operationOf(what)} ${what}-EUR-1`,
+      ],
+      effects: {},
+    })),
+  ),
   {
-    name: 'other-transaction-id: the second placebet of a bet, which was refused',
+    name: 'the second placebet of a bet, which was refused, is counted in place of the first',
     seed({ rows, records }) {
       const betId = 'bet-placebet-EUR-1'
       records.push(record('placebet', 'second', betId, '0', { ...refusal('INVALID_BET'), amount: '12.34' }))
       change(find(rows, 'placebet-EUR-1'), { transactionId: 'second' })
     },
-    expected: ['other-transaction-id: placebet second'],
+    expected: ['refused-by-wallet: placebet second', 'missing-in-report: placebet placebet-EUR-1'],
     effects: {},
   },
 ]

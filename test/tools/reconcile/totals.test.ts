@@ -153,3 +153,19 @@ test('verdict, totals, days, currencies, players and the listed differences say 
   // Each of them has been played.
   for (const verdict of ['equal', 'different'] as const) expect(seen.get(verdict)).toBeGreaterThan(20)
 })
+
+test('kinds are in the order of their money, whatever its direction', async () => {
+  const missing = record('placebet', 'missing', 'b-1', '7')
+  const [less, more] = [record('settlement', 'less', 'b-2', '90'), record('settlement', 'more', 'b-3', '90')]
+  const lost = record('settlement', 'lost', 'b-4', '20')
+  const result = await reconcileWorld({
+    records: [missing, less, more],
+    // 95 and -90: nearly nothing in sum, and 185 in all.
+    rows: [{ ...rowOf(less), amount: '185' }, { ...rowOf(more), amount: '0' }, rowOf(lost)],
+  })
+  expect(result.kinds.map(({ kind }) => kind)).toEqual(['other-amount', 'never-arrived', 'missing-in-report'])
+  expect(
+    result.differences.map(({ kind }) => kind).filter((kind, index, all) => kind !== all[index - 1]),
+  ).toEqual(result.kinds.map(({ kind }) => kind))
+  expect(result.kinds[0]?.effects).toEqual([{ currency: 'EUR', amount: '-5' }])
+})

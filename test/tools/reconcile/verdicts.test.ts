@@ -206,13 +206,13 @@ describe('a value that only some rows state', () => {
     const { verdict, notes } = await reconcileWorld({ rows, records })
     expect(verdict).toBe('equal')
     expect(notes).toEqual([
-      '1 row states no amount, and counts what the wallet moved.',
-      '1 row states no player, and its player was not compared.',
-      '1 row states no type, and its type was not compared.',
+      '1 row states no amount: what the wallet moved is counted.',
+      '1 row states no player: it is not compared.',
+      '1 row states no type: it is not compared.',
     ])
     const again = [{ ...rowOf(stake), playerId: '' }, ...rows.slice(1)]
     expect((await reconcileWorld({ rows: again, records })).notes[1]).toBe(
-      '2 rows state no player, and their players were not compared.',
+      '2 rows state no player: it is not compared.',
     )
     // Outside of the range, nothing is compared.
     const outside = rows.map(row => ({ ...row, transactionDate: '2026-11-20T12:00:00Z' }))

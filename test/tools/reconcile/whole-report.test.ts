@@ -133,6 +133,15 @@ describe('as many missing as never arrived', () => {
     )
   })
 
+  test.each([
+    ['in other letters', (id: string) => id.toUpperCase()],
+    ['filled with spaces', (id: string) => id.padEnd(36)],
+    ['filled with spaces on the left', (id: string) => id.padStart(36)],
+  ])('with all ids %s', async (_, written) => {
+    const rows = rewrittenRows(records, written).map(row => ({ ...row, playerId: written(row.playerId) }))
+    await expectOneFinding(records, rows, 'other-ids', /5 rows of 5 rows are in the wallet under other ids/)
+  })
+
   test('in a report without dates and players', async () => {
     const names = ['operation', 'transactionId', 'betId', 'amount', 'currency'] as const
     await expectOneFinding(

@@ -5,7 +5,7 @@ import { countText, durationText, percentText, shortText } from '../../html/figu
 import { html, type Markup } from '../../html/markup.js'
 import type { AuditExchange } from '../report.js'
 
-export interface BalancePoint {
+interface BalancePoint {
   atMs: number
   /** For the position on the curve only; the page shows `text`. */
   value: number

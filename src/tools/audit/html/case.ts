@@ -9,7 +9,7 @@ import { headlineOf, likelyBecause, nameOf } from '../text.js'
 import { noAnswer, timeline } from './timeline.js'
 
 /** The result of a case as a shape and a word: colour is never the only sign. */
-export interface Outcome {
+interface Outcome {
   kind: 'pass' | 'fail' | 'warn' | 'none'
   sign: string
   word: string
