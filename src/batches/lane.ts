@@ -50,6 +50,10 @@ export class Lane<Item> {
     return this.#ready.length
   }
 
+  lengthOf(partition: unknown): number {
+    return this.#queues.get(partition)?.length ?? 0
+  }
+
   push(partition: unknown, item: Item): void {
     this.#length += 1
     const queue = this.#queues.get(partition) ?? new Fifo()

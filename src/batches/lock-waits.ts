@@ -10,7 +10,7 @@ import { Fifo } from './lane.js'
 import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
 
 export interface LockWaitSettings<Item, Result> {
-  /** Maximum number of waiting entries that are not sheddable; of sheddable ones, half as many. */
+  /** As of the queue: one row takes at most half of the room. */
   queueMax: number
   /** Maximum number of entries in a batch. */
   batchMax: number
@@ -48,6 +48,8 @@ function pauseAfter(attempts: number): number {
 /** A row that another writer has locked, and the entries that wait for it. */
 interface LockedRow<Item, Result> {
   readonly waiting: Fifo<Entry<Item, Result>>
+  /** How many of them are sheddable. */
+  sheddable: number
   /** How often it was found locked, one attempt after the other. */
   attempts: number
   /** When it is tried again, in milliseconds of `performance.now()`. */
@@ -89,16 +91,25 @@ export class LockWaits<Item, Result> {
 
   #add(entry: Entry<Item, Result>): void {
     const { queueMax, lockTimeoutMs, sheddable, partitionKeyOf, onGivenUp } = this.#settings
-    if (isFull(queueMax, this.#total, sheddable(entry.item), this.#sheddable)) {
+    const now = performance.now()
+    const partition = partitionKeyOf(entry.item)
+    const row = this.#rows.get(partition) ?? {
+      waiting: new Fifo(),
+      sheddable: 0,
+      attempts: 1,
+      dueAt: now + pauseAfter(1),
+    }
+    const isSheddable = sheddable(entry.item)
+    const [queued, ofRow] = isSheddable
+      ? [this.#sheddable, row.sheddable]
+      : [this.#total - this.#sheddable, row.waiting.length - row.sheddable]
+    if (isFull(queueMax, isSheddable, queued, ofRow)) {
       this.#shed += 1
       onGivenUp(entry)
       return
     }
-    const now = performance.now()
     if (!this.#giveUpAt.has(entry)) this.#giveUpAt.set(entry, now + lockTimeoutMs)
-    this.#count(entry, 1)
-    const partition = partitionKeyOf(entry.item)
-    const row = this.#rows.get(partition) ?? { waiting: new Fifo(), attempts: 1, dueAt: now + pauseAfter(1) }
+    this.#count(entry, row, 1)
     row.waiting.push(entry)
     this.#rows.set(partition, row)
     if (isTraced(channels.lockWait)) this.#traceStart(entry, now)
@@ -124,9 +135,11 @@ export class LockWaits<Item, Result> {
     channels.lockWait.asyncEnd.publish(message)
   }
 
-  #count(entry: Entry<Item, Result>, change: 1 | -1): void {
+  #count(entry: Entry<Item, Result>, row: LockedRow<Item, Result>, change: 1 | -1): void {
     this.#total += change
-    if (this.#settings.sheddable(entry.item)) this.#sheddable += change
+    if (!this.#settings.sheddable(entry.item)) return
+    this.#sheddable += change
+    row.sheddable += change
   }
 
   #schedule(): void {
@@ -197,11 +210,11 @@ export class LockWaits<Item, Result> {
         const attempts = row.attempts + 1
         // The last attempt is at the end of the time.
         const dueAt = Math.min(now + pauseAfter(attempts), giveUpAt(entry))
-        this.#rows.set(partition, { waiting, attempts, dueAt })
+        this.#rows.set(partition, Object.assign(row, { attempts, dueAt }))
         return
       }
       waiting.shift()
-      this.#count(entry, -1)
+      this.#count(entry, row, -1)
       this.#traceEnd(entry, isLocked ? 'gave-up' : 'ended', now)
       if (isLocked) this.#settings.onGivenUp(entry)
       else if (entry !== tried) this.#passOn(entry)

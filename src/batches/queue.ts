@@ -15,7 +15,10 @@ export interface QueueSettings {
   slotsMax: number
   /** Maximum number of items in a batch. Free slots share the queue, in batches of at least 16 items. */
   batchMax: number
-  /** Maximum number of queued items that are not sheddable; of sheddable items, half as many. */
+  /**
+   * Maximum number of queued items that are not sheddable; of sheddable items, half as many. One partition
+   * takes at most half of either.
+   */
   queueMax: number
   /** Maximum time in the queue, in milliseconds. */
   queuedMsMax: number
@@ -150,9 +153,13 @@ function checkSettings(settings: object): void {
 /**
  * Load shedding: whether there is no room for another item. Sheddable items take no room from the others: a
  * rollback that is shed comes again, and each placebet that is shed meanwhile brings another rollback.
+ *
+ * @param queued how many are queued that are as sheddable as the item
+ * @param ofPartition those of its partition
  */
-export function isFull(queueMax: number, queued: number, isSheddable: boolean, sheddable: number): boolean {
-  return isSheddable ? sheddable >= queueMax / 2 : queued - sheddable >= queueMax
+export function isFull(queueMax: number, isSheddable: boolean, queued: number, ofPartition: number): boolean {
+  const room = isSheddable ? queueMax / 2 : queueMax
+  return queued >= room || ofPartition >= room / 2
 }
 
 /** For how long after a sheddable item a slot is kept free of bulk work. */
@@ -201,14 +208,20 @@ class Queue<Item, Result> {
   add(entry: Entry<Item, Result>): void {
     const { queueMax, sheddable, bulk, partitionKeyOf } = this.#settings
     const isSheddable = callHook('sheddable', () => sheddable(entry.item))
-    if (isFull(queueMax, this.#queued, isSheddable, this.#sheddable.length)) {
+    const partition = callHook('partitionKeyOf', () => partitionKeyOf?.(entry.item)) ?? entry
+    let [queued, ofPartition] = [0, 0]
+    for (const lane of isSheddable ? [this.#sheddable] : [this.#priority, this.#bulk]) {
+      queued += lane.length
+      ofPartition += lane.lengthOf(partition)
+    }
+    if (isFull(queueMax, isSheddable, queued, ofPartition)) {
       this.#shed(entry)
       return
     }
     if (isSheddable) this.#sheddableAt = performance.now()
     const isBulk = !isSheddable && callHook('bulk', () => bulk?.(entry.item)) === true
     const lane = isSheddable ? this.#sheddable : isBulk ? this.#bulk : this.#priority
-    lane.push(callHook('partitionKeyOf', () => partitionKeyOf?.(entry.item)) ?? entry, entry)
+    lane.push(partition, entry)
     this.#schedule()
   }
 

@@ -192,10 +192,20 @@ test('entries with a key in common are tried one after the other', async () => {
 
 test('a full queue sheds: sheddable entries from half of queueMax on, which take no room from the others', async () => {
   const { wait, answers, lockWaits } = stage({ queueMax: 4 })
-  for (const name of ['p1', 'p2', 'p3']) wait(name, { sheddable: true })
-  for (const name of ['r1', 'r2', 'r3', 'r4', 'r5']) wait(name)
-  expect(answers).toEqual({ p3: 'given up', r5: 'given up' })
+  for (const name of ['p1', 'q1', 's1']) wait(name, { sheddable: true })
+  for (const name of ['t1', 'u1', 'v1', 'w1', 'x1']) wait(name)
+  expect(answers).toEqual({ s1: 'given up', x1: 'given up' })
   expect(lockWaits.stats).toEqual({ queued: 6, inFlight: 0, shed: 2 })
+})
+
+test('a row takes at most half of the room, of sheddable entries and of others', async () => {
+  const { wait, answers, lockWaits } = stage({ queueMax: 8 })
+  for (const name of ['a1', 'a2', 'a3']) wait(name, { sheddable: true })
+  for (const name of ['a4', 'a5', 'a6', 'a7', 'a8']) wait(name)
+  for (const name of ['b1', 'b2']) wait(name, { sheddable: true })
+  for (const name of ['b3', 'b4', 'b5', 'b6']) wait(name)
+  expect(answers).toEqual({ a3: 'given up', a8: 'given up' })
+  expect(lockWaits.stats).toEqual({ queued: 12, inFlight: 0, shed: 2 })
 })
 
 test('a batch that rejects: its entries are rejected with that error, and the others are tried', async () => {

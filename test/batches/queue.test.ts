@@ -455,6 +455,33 @@ describe('with a full queue', () => {
     expect(placebets).toHaveLength(4)
   })
 
+  test.each([
+    ['sheddable', [{ sheddable: true }], 4],
+    ['bulk, or neither', [{ bulk: true }, {}], 8],
+  ])('a partition takes at most half of the room of items that are %s', async (_, kinds, room) => {
+    const { batches, sent } = stage({
+      queueMax: 8,
+      partitionKeyOf: ({ name, partition }) => partition ?? name,
+    })
+    void batches.submit({ name: 'in flight' })
+    await turn()
+    for (const partition of ['a', 'b', 'c'])
+      for (let n = 0; n < room; n += 1)
+        void batches.submit({ name: `${partition}${n}`, partition, ...kinds[n % kinds.length] })
+    expect(batches.stats).toEqual({ queued: room, inFlight: 1, shed: 2 * room })
+    for (let n = 0; n < room; n += 1) {
+      sent.at(-1)?.end()
+      await turn()
+    }
+    expect(new Set(sent.slice(1).flatMap(({ names }) => names)).size).toBe(room)
+    expect(
+      sent
+        .slice(1)
+        .flatMap(({ names }) => names)
+        .filter(name => name.startsWith('a')),
+    ).toHaveLength(room / 2)
+  })
+
   test('a batch is shared half and half by both queues, and filled from one where the other is empty', async () => {
     const { sent, submit, batches } = stage({ queueMax: 100 })
     submit('in flight')

@@ -35,7 +35,8 @@ export interface DatabaseStoreOptions {
   batchMax?: number
   /**
    * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each, and
-   * half as many placebets beside them; more are shed at once: 503.
+   * half as many placebets beside them; more are shed at once: 503. Commits of one player take at most half
+   * of either.
    * @default 10_000
    */
   queueMax?: number

@@ -85,6 +85,7 @@ class DriverBlock<T> {
   async run(connection: DriverConnection, work: (query: Query) => Promise<T>): Promise<T> {
     // A driver may call back without a session: its promise is rejected by then.
     await new Promise<void>(resolve => process.nextTick(resolve))
+    this.#mustGoOn()
     const query: Query = (text, values) => connection.query(text, values)
     const { simpleQuery } = connection
     if (simpleQuery !== undefined) return await this.#runGuarded(query, simpleQuery, work)
@@ -110,8 +111,9 @@ class DriverBlock<T> {
     const { first, durable } = this.#settings
     const name = this.#savepoint
     const send = (statements: readonly string[]) => this.#ask(() => simpleQuery(statements.join('; ')))
+    // A role that SET ROLE has set may not end the session of another one.
     const check = (problem?: unknown) =>
-      simpleQuery(`SELECT pg_terminate_backend(pg_backend_pid())
+      simpleQuery(`SELECT set_config('role', 'none', false), pg_terminate_backend(pg_backend_pid())
         WHERE current_setting('bet_wallet.block', true) IS DISTINCT FROM '${name}'`).catch(error => {
         if (serverErrorOf(error)?.severity !== 'ERROR') this.#lose(problem ?? error)
       })
@@ -152,9 +154,13 @@ class DriverBlock<T> {
     return Promise.race([promise, this.#expired])
   }
 
-  async #ask<R>(send: () => Promise<R>): Promise<R> {
+  #mustGoOn(): void {
     if (this.hasEnded || this.#deadline.expired)
       throw new CallbackFailed('The database transaction has ended')
+  }
+
+  async #ask<R>(send: () => Promise<R>): Promise<R> {
+    this.#mustGoOn()
     try {
       return await send()
     } catch (error) {

@@ -63,7 +63,8 @@ describe.each(endings)('a session that is %s', (_, end) => {
         ended.add(ids)
         const closes = wallet.closes?.() ?? 0
         await end(query, wallet)
-        // postgres.js 3.4.9 never sends again on a connection that closes in the turn in which a statement is written.
+        // postgres.js 3.4.9 clears its timer for what is written when a connection closes, and sets no other one: a
+        // connection that closes in the turn of a statement of setImmediate sends nothing until 1 kB has gathered.
         while (wallet.closes?.() === closes) await turns(1)
         // The hook goes on while the retry runs.
         await turns(ended.size * 3)

@@ -45,6 +45,7 @@ function settingsOf(options: PostgresJsOptions) {
     closed += 1
   }
   return {
+    // With its own query for types after each login, postgres.js 3.4.9 ends the process when a session ends in it.
     settings: { onnotice() {}, onclose, fetch_types: false, connect_timeout: 2, ...options },
     closes: () => closed,
   }

@@ -328,7 +328,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       DO IF(NEW.player_id = 'bob', GET_LOCK('${lock}', 600), 0)`)
     const blocked = wallet.store.commit(placeBet(1, 'bob'))
     await until(async () => (await wallet.waiting()).length > 0)
-    const queued = [2, 3].map(number => wallet.store.commit(placeBet(number, 'alice', '1')))
+    const queued = ['alice', 'carol'].map((player, n) => wallet.store.commit(placeBet(2 + n, player, '1')))
     expect(await wallet.store.commit(placeBet(4, 'alice', '1'))).toEqual({ status: 'unavailable' })
     const settlement = wallet.store.commit(settle(0, 'carol'))
     expect(wallet.store.stats.commits).toEqual({ queued: 3, inFlight: 1, shed: 1 })

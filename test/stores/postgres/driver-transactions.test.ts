@@ -56,7 +56,9 @@ class Driver {
     return await session.query(text, values)
   }
 
+  transactions = 0
   async transaction(work: Work): Promise<unknown> {
+    this.transactions += 1
     const done = this.#free.then(() => this.#begin(work))
     this.#free = done.catch(() => {})
     return await done
@@ -112,6 +114,7 @@ async function open(together: boolean, hook: (query: Query, ledger: string) => P
   })
   await store.ready()
   driver.sent.length = 0
+  driver.transactions = 0
   const texts = async (text: string) =>
     (await admin.query<{ found: string }>(text)).rows.map(row => row.found)
   return {
@@ -217,6 +220,22 @@ describe.each([
   })
 })
 
+test('a call that timed out before it had a session: it ends none', async () => {
+  const { store, driver, recorded } = await open(true, async () => {})
+  const held = gate()
+  const own = driver.transaction(() => held.passed)
+  const result = await outOfTime(
+    () => store.commit(placing()),
+    () => driver.transactions === 2,
+  )
+  expect(result).toEqual({ status: 'unavailable' })
+  held.open()
+  await own
+  expect(await store.commit(placing({ playerId: 'bob', n: 2 }))).toEqual(done)
+  expect(driver.sent.filter(text => !text.startsWith('1 '))).toEqual([])
+  expect(await recorded()).toEqual(['place-2'])
+})
+
 test('a COMMIT of ours that was answered: a success, also when the driver rejects after it', async () => {
   const { store, driver, ledger, recorded } = await open(true, (query, ledger) =>
     query(`INSERT INTO ${ledger} VALUES ('one')`),
@@ -242,6 +261,22 @@ describe('a statement of other code on the session', () => {
       expect(await recorded()).toEqual(['place-1'])
     },
   )
+
+  test('ROLLBACK, where the session has a role that may not end it: no row of the hook is committed alone', async () => {
+    let calls = 0
+    const { store, driver, schema, ledger, recorded } = await open(true, async (query, ledger) => {
+      calls += 1
+      if (calls === 1) await driver.query('ROLLBACK')
+      await query(`INSERT INTO ${ledger} VALUES ('one')`)
+    })
+    await admin.query(`CREATE ROLE ${schema}; GRANT ALL ON SCHEMA ${schema} TO ${schema};
+      GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${schema};
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO ${schema}`)
+    closing.push(() => admin.query(`DROP OWNED BY ${schema}; DROP ROLE ${schema}`))
+    await driver.query(`SET ROLE ${schema}`)
+    expect(await store.commit(placing())).toEqual(done)
+    expect([await ledger(), await recorded()]).toEqual([['one'], ['place-1']])
+  })
 
   test.each(['ROLLBACK', 'COMMIT'])(
     '%s after the hook: a fault, and nothing is recorded',

@@ -176,17 +176,38 @@ describe('while commits are blocked', () => {
     await expectBooksToBalance(made)
   })
 
+  it('one player fills half of the room at most: the others find the rest', async () => {
+    const { made, stop, first } = await blocked({ queueMax: 100 })
+    const hot = Array.from({ length: 100 }, (_, n) => placing({ playerId: 'p1', n, amount: '1' }))
+    const hers = hot.map(each => made.store.commit(each))
+    expect(made.store.stats.commits).toEqual({ queued: 25, inFlight: 1, shed: 75 })
+    const others = bets(48)
+      .filter(({ transaction }) => transaction.playerId !== 'p1')
+      .slice(0, 25)
+      .map((each, n) =>
+        made.store.commit({
+          ...each,
+          transaction: { ...each.transaction, transactionId: `o-${n}` },
+          bet: null,
+        }),
+      )
+    expect(made.store.stats.commits).toEqual({ queued: 50, inFlight: 1, shed: 75 })
+    await stop.release()
+    expect(await Promise.all([first, ...others])).toEqual(Array(26).fill(done))
+    expect(await Promise.all(hers)).toEqual([...Array(25).fill(done), ...Array(75).fill(shed)])
+  })
+
   it('duplicates count too, and each of them is answered', async () => {
     const { made, stop, first } = await blocked({ queueMax: 100 })
     const copies = Array.from({ length: 200 }, () => made.store.commit(placing({ playerId: 'p1', n: 1 })))
-    expect(made.store.stats.commits.queued).toBe(50)
+    expect(made.store.stats.commits.queued).toBe(25)
     await stop.release()
     await first
     const results = await Promise.all(copies)
     expect(results.filter(({ status }) => status === 'committed')).toHaveLength(1)
-    expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(49)
-    expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(150)
-    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 150 })
+    expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(24)
+    expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(175)
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 175 })
   })
 
   it('duplicates that left with their batch are in flight', async () => {
@@ -201,7 +222,7 @@ describe('while commits are blocked', () => {
   })
 
   it('duplicates of the same player are queued', async () => {
-    const made = await wallet()
+    const made = await wallet({ queueMax: 16 })
     const stop = await made.stopCommitsOf('alice')
     const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
     await stop.reached()
@@ -275,12 +296,12 @@ describe('while another writer holds the row lock of a player', () => {
       await until(() => made.store.stats.commits.inFlight === 0 && made.store.stats.commits.queued === 0)
       expect(await made.store.commit(placing({ playerId: 'p1', n: 100 + n, amount: '1' }))).toEqual(done)
     }
-    expect(answered).toBe(4)
+    expect(answered).toBe(6)
     const { queued, inFlight, shed: shedCount } = made.store.stats.lockWaits
-    expect([queued + inFlight, shedCount]).toEqual([4, 4])
+    expect([queued + inFlight, shedCount]).toEqual([2, 6])
     await other.query('COMMIT')
-    expect(await Promise.all(hers)).toEqual([...Array(4).fill(done), ...Array(4).fill(shed)])
-    expect(await made.balanceOf('alice')).toBe('96')
+    expect(await Promise.all(hers)).toEqual([...Array(2).fill(done), ...Array(6).fill(shed)])
+    expect(await made.balanceOf('alice')).toBe('98')
     expect(await made.balanceOf('p1')).toBe('92')
     await expectBooksToBalance(made)
   })
