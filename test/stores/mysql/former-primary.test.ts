@@ -323,15 +323,19 @@ describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
       await commitOn(pools[0], 'first', 'alice')
       await servers.caughtUp()
       let looks = 0
-      pools[1].pool.on('connection', connection => {
-        const { execute } = connection
-        connection.execute = (options: { sql: string }, ...rest: never[]) => {
-          const run = () => execute.call(connection, options as never, ...rest)
-          if (!/^\s*SELECT 1 FROM \S+wallet_transactions/.test(options.sql) || looks === 3) return run()
-          looks += 1
-          commitOn(pools[0], `other-${looks}`, 'alice').then(() => servers.caughtUp().then(run))
-        }
-      })
+      pools[1].pool.on(
+        'connection',
+        (connection: { execute(options: { sql: string }, ...rest: unknown[]): void }) => {
+          const { execute } = connection
+          connection.execute = (options, ...rest) => {
+            const run = () => execute.call(connection, options, ...rest)
+            if (!/^\s*SELECT 1 FROM \S+wallet_transactions/.test(options.sql) || looks === 3) return run()
+            looks += 1
+            commitOn(pools[0], `other-${looks}`, 'alice').then(servers.caughtUp).then(run)
+            return undefined
+          }
+        },
+      )
       await commitOn(pools[1], 'moved', 'bob')
       expect(looks).toBe(1)
     })
