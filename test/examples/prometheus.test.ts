@@ -185,7 +185,8 @@ describe.each(Object.entries(expressionsOf))('%s', (file, expressions) => {
       expect(exported.length, metric).toBeGreaterThan(0)
       const labels = new Set(exported.flatMap(sample => Object.keys(sample.labels)))
       for (const { label } of matchers) if (label !== 'instance') expect([...labels], metric).toContain(label)
-      for (const label of grouped) expect([...labels], metric).toContain(label)
+      // `wallet` is a label of the targets.
+      for (const label of grouped) expect([...labels, 'wallet'], metric).toContain(label)
     }
   })
 

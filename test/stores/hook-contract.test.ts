@@ -186,6 +186,25 @@ describe.each(databases)('a hook on $on', ({ skipped, open, parameter }) => {
     expect(await host('SELECT player_id FROM SCHEMA.ledger')).toEqual([['alice']])
   })
 
+  it.each([
+    ['a statement after its own savepoint', ['SAVEPOINT own', 'SELECT * FROM nowhere.ledger']],
+    ['the end of a savepoint that there is not', ['RELEASE SAVEPOINT nowhere']],
+    ['a rollback to one that there is not', ['ROLLBACK TO SAVEPOINT nowhere']],
+    ['a DO', ['DO nowhere.reward()']],
+  ])(
+    'is refused %s, which ends no database transaction: 503, no changes were made',
+    async (_, statements) => {
+      const { store } = await open(() => async query => {
+        for (const statement of statements) await query(statement)
+      })
+      const fault = await place(store)
+      expect(fault).toMatchObject(unavailable)
+      expect(causesOf(fault)[1]?.problem).toMatch(
+        /^A statement of withinTransaction failed: .*; no changes were made$/,
+      )
+    },
+  )
+
   it('has a statement that fails for one request of a batch: 503, and the others are committed', async () => {
     const { store, host } = await open(table => async (query, pending) => {
       await right(table)(query, pending)

@@ -21,8 +21,9 @@ const problems = new WeakMap<object, string>()
 export const problemOfHook = (error: unknown): string | null =>
   (typeof error === 'object' && error !== null && problems.get(error)) || null
 
-/** One statement that reads or changes rows: it can neither commit nor roll back. */
-const ofRows = /^\s*(?:insert|update|delete|replace|select|with|values)\b[^;]*;?\s*$/i
+/** One statement of rows or savepoints, which ends no database transaction. A CALL may: procedures can COMMIT. */
+const ofRows =
+  /^\s*(?:insert|update|delete|replace|select|with|values|do|savepoint|release\s+savepoint|rollback\s+to)\b[^;]*;?\s*$/i
 
 /** A statement of the hook that has not ended. */
 interface Running {
@@ -38,8 +39,8 @@ class HookCall {
   /** The text of the statement of each error. */
   readonly #failed = new Map<unknown, string>()
   /**
-   * Whether a statement may have ended the database transaction: one that is not of rows, or a deadlock that
-   * the hook swallowed. After that, MySQL commits every further statement.
+   * Whether a statement may have ended the database transaction: one that is not of rows or savepoints, or a
+   * deadlock that the hook swallowed. After that, MySQL commits every further statement.
    */
   #mayHaveEnded = false
   readonly #shown: Shown

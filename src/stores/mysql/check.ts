@@ -232,9 +232,10 @@ export async function wrongProcedures(
   const isShared = commits.length > 1 && all.some(({ name }) => commits.includes(name))
   return new Map(
     all.flatMap(({ name, body }): [string, string][] => {
-      // PAM code calls this one. Beside other options or another release, it may belong to those.
-      const isOfOthers = name === creditProcedureName && isShared
-      const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
+      const found = find(name)
+      // PAM code calls this one. Beside other options or another release of this database, it may belong to those.
+      const isOfOthers = name === creditProcedureName && isShared && isOfDatabase(found, tables)
+      const problem = problemOfProcedure(found, isOfOthers ? null : body)
       return problem === null ? [] : [[name, problem]]
     }),
   )
@@ -257,23 +258,31 @@ function checkOptions(stored: readonly Values[], tables: Tables): void {
  * mix their money: a rollback credits a player of the other one. The first migration owns the schema.
  */
 function checkOwner(
-  { schemaName, players }: Tables,
+  tables: Tables,
   stored: readonly Values[],
   /** The oldest procedure of these options. */
   own: Values | undefined,
 ): void {
-  for (const [name, comment, , , , , created] of stored) {
+  const { schemaName, players } = tables
+  const [database] = players.tableName
+  for (const procedure of stored) {
+    const [name, , , , , , created] = procedure
     if (!/^wallet_commit_v/.test(String(name)) || (own && Number(own[6]) < Number(created))) continue
-    const owner = String((JSON.parse(String(comment)) as Options)['players.table'])
-    const [database] = players.tableName
-    if (owner.split('.')[0] === database) continue
+    if (isOfDatabase(procedure, tables)) continue
     throw storeError(
       'SCHEMA_OPTIONS',
-      `The schema ${schemaName} belongs to the players of ${owner}. Those of ${players.tableName.join('.')}, another ` +
+      `The schema ${schemaName} belongs to the players of ${playersOf(procedure)}. Those of ${players.tableName.join('.')}, another ` +
         `database on this server, need a schema of their own: schema: '${schemaName}_${players.own ? 2 : database}'`,
     )
   }
 }
+
+/** The players' table of the options of a procedure: `pam.accounts`. */
+const playersOf = ([, options]: Values) => String((JSON.parse(String(options)) as Options)['players.table'])
+
+/** Whether it is of a players' table of the same database. */
+const isOfDatabase = (procedure: Values | undefined, { players }: Tables) =>
+  procedure !== undefined && playersOf(procedure).split('.')[0] === players.tableName[0]
 
 /** @param body `null`: whatever it is */
 function problemOfProcedure(procedure: Values | undefined, body: string | null): string | null {

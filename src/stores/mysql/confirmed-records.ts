@@ -57,19 +57,16 @@ export class ConfirmedRecords {
   /** Asks nothing of the server that has confirmed all of them. @throws {NotAsked} */
   async admit(connection: Connection): Promise<void> {
     const server = serverOf(connection)
-    for (let lacks = this.#unknownOn(server); lacks.length > 0; lacks = this.#unknownOn(server)) {
-      const session = sessionOf(connection)
-      // A replica may be behind. It is one that can be written to, and is, that must not be asked.
-      await checkWritable(session)
-      for (const { key, servers } of lacks) {
-        if ((await session.rows(this.#statement, [...key])).length === 0) throw behind(key)
-        servers.add(server)
-      }
+    // What other servers confirm meanwhile is of calls at the same time as this one, and may come without end.
+    const lacks = [...this.#records].filter(({ servers }) => !servers.has(server))
+    if (lacks.length === 0) return
+    const session = sessionOf(connection)
+    // A replica may be behind. It is one that can be written to, and is, that must not be asked.
+    await checkWritable(session)
+    for (const { key, servers } of lacks) {
+      if ((await session.rows(this.#statement, [...key])).length === 0) throw behind(key)
+      servers.add(server)
     }
-  }
-
-  #unknownOn(server: string): ConfirmedRecord[] {
-    return [...this.#records].filter(({ servers }) => !servers.has(server))
   }
 
   /** Runs `commit`, whose result {@link confirm} is called with when the outcome is known. */

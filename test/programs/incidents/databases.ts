@@ -22,7 +22,7 @@ import {
   type PostgresClient,
 } from '../../../src/stores/postgres/index.js'
 
-export type DatabaseName = 'PostgreSQL' | 'PGlite' | 'MariaDB'
+export type DatabaseName = 'PostgreSQL' | 'PGlite' | 'MySQL or MariaDB'
 
 export interface IncidentDatabase {
   readonly name: DatabaseName
@@ -142,7 +142,7 @@ export async function openMariadb(url: string): Promise<IncidentDatabase> {
   }
   const options = { ...limits, schema }
   return {
-    ...{ name: 'MariaDB', url, schema, run },
+    ...{ name: 'MySQL or MariaDB', url, schema, run },
     store: createMysqlStore(pool, options),
     storeWith: more => createMysqlStore(pool, { ...options, ...more }),
     lookups: createMysqlLookups(pool, { schema }),

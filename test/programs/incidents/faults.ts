@@ -58,7 +58,7 @@ export const faultIncidents: readonly Incident[] = [
     async solve({ platformOn, database }, output) {
       const [, session = ''] = /(?:^|\n)(?:pid|thread): (\d+)/.exec(output) ?? []
       await database.run(
-        database.name === 'MariaDB' ? `KILL ${session}` : `SELECT pg_terminate_backend(${session})`,
+        database.name === 'MySQL or MariaDB' ? `KILL ${session}` : `SELECT pg_terminate_backend(${session})`,
       )
       // The session may still be rolling back.
       const waiting = await platformOn(database.storeWith({ lockTimeoutMs: 60_000 }))
@@ -143,7 +143,7 @@ export const faultIncidents: readonly Incident[] = [
     },
     notOn: {
       PGlite: 'its one session is older than the change',
-      MariaDB: 'read_only is a setting of the whole server, which other tests use',
+      'MySQL or MariaDB': 'read_only is a setting of the whole server, which other tests use',
     },
   },
   {
@@ -179,7 +179,7 @@ export const faultIncidents: readonly Incident[] = [
     solution: 'Roll back the release',
     async solve({ platform, database }) {
       await database.run(
-        database.name === 'MariaDB'
+        database.name === 'MySQL or MariaDB'
           ? `DROP TRIGGER ${database.schema}.bonus`
           : 'DROP TRIGGER bonus ON PLAYERS',
       )
@@ -220,7 +220,7 @@ async function callAt(
 }
 
 function failingTrigger({ name, schema }: IncidentDatabase): string[] {
-  if (name === 'MariaDB')
+  if (name === 'MySQL or MariaDB')
     return [
       `CREATE TRIGGER ${schema}.bonus BEFORE UPDATE ON PLAYERS FOR EACH ROW
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bonus: column points is missing'`,

@@ -13,7 +13,7 @@ import { bet } from '../../../src/tools/command/bet.js'
 import { player } from '../../../src/tools/command/player.js'
 import { reconcile } from '../../../src/tools/command/reconcile.js'
 import { transaction } from '../../../src/tools/command/transaction.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import {
   type DatabaseName,
@@ -98,7 +98,7 @@ const tested: readonly Tested[] = [
     open: async () => ({ database: await openPglite(), drop: async () => {} }),
   },
   {
-    ...{ name: 'MariaDB', skipped: noMariadb, run: runHere },
+    ...{ name: 'MySQL or MariaDB', skipped: noServer, run: runHere },
     open: openOwnMariadb,
   },
 ]

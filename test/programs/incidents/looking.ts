@@ -81,7 +81,7 @@ async function outputOfStatements(heading: string, scene: Scene): Promise<string
 /** A session of its own, as psql or mariadb open it. */
 async function session({ database, commandUrl }: Scene) {
   if (commandUrl === null) return { run: database.run, end: async () => {} }
-  if (database.name === 'MariaDB') {
+  if (database.name === 'MySQL or MariaDB') {
     const connection = await mysql.createConnection({ uri: commandUrl })
     return {
       run: async (text: string) => (await connection.query(text))[0] as object[],

@@ -67,7 +67,7 @@ export const runbookSection = (heading: string): Page => sectionOf(runbook, head
 
 /** The statements of a section's block for this database. */
 export function statementsOf(heading: string, name: DatabaseName): string[] {
-  const first = name === 'MariaDB' ? '-- MySQL and MariaDB' : '-- PostgreSQL'
+  const first = name === 'MySQL or MariaDB' ? '-- MySQL and MariaDB' : '-- PostgreSQL'
   const blocks = [...runbookSection(heading).text.matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
   const block = blocks.map(([, code = '']) => code).find(code => code.startsWith(`${first}\n`))
   if (block === undefined) throw new Error(`The section ${heading} has no block that begins with ${first}`)

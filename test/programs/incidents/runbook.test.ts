@@ -11,7 +11,7 @@ import { readDurability } from '../../../src/stores/mysql/durability.js'
 import type { Session } from '../../../src/stores/mysql/session.js'
 import { type DurabilityRow, durabilityOf } from '../../../src/stores/postgres/durability.js'
 import { codeBlocksOf, sectionOf } from '../../docs/pages.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { type IncidentDatabase, openPostgres } from './databases.js'
 import { incidents } from './incidents.js'
@@ -88,7 +88,7 @@ const servers = [
     },
   },
   {
-    ...{ name: 'MariaDB' as const, skipped: noMariadb },
+    ...{ name: 'MySQL or MariaDB' as const, skipped: noServer },
     open: openOwnMariadb,
   },
 ]
@@ -259,7 +259,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       await scene.platform.placebet(call)
       scene.report([{ operation: 'placebet', ...call }])
       await scene.close()
-      const time = name === 'MariaDB' ? '2026-11-21 12:00:00' : '2026-11-21 12:00:00+00'
+      const time = name === 'MySQL or MariaDB' ? '2026-11-21 12:00:00' : '2026-11-21 12:00:00+00'
       await database.run(`UPDATE TRANSACTIONS SET recorded_at = '${time}'`)
       const [block] = codeBlocksOf(runbook).filter(({ language }) => language === 'sh')
       const words = {

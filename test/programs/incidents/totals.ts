@@ -64,7 +64,7 @@ export const totalIncidents: readonly Incident[] = [
       await platform.placebet({ transactionId: 't-331', betId: 'b-331' })
       await platform.settle({ transactionId: 's-331', betId: 'b-331', amount: '41.5', transactionDate })
       const [day, next] = ['2026-11-21 12:00:00', '2026-11-22 00:00:00.1']
-      const zone = database.name === 'MariaDB' ? '' : '+00'
+      const zone = database.name === 'MySQL or MariaDB' ? '' : '+00'
       for (const [id, time] of [
         ['t-331', day],
         ['s-331', next],

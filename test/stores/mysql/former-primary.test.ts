@@ -308,6 +308,38 @@ describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
       expect(await statusOf(store.commit(placeBet('accepted', 'alice', '1')))).toBe('committed')
     })
 
+    test('that leads to each node: what is committed on another meanwhile holds up no call', async () => {
+      await servers.setWritable(true)
+      const pools = [poolOf(primary.config), poolOf(replica.config)] as const
+      let [next] = pools as readonly [Pool, ...Pool[]]
+      const store = createMysqlStore(
+        { getConnection: (callback: never) => next.pool.getConnection(callback) },
+        { schema },
+      )
+      const commitOn = async (pool: Pool, id: string, player: string) => {
+        next = pool
+        expect(await statusOf(store.commit(placeBet(id, player, '1')))).toBe('committed')
+      }
+      await commitOn(pools[0], 'first', 'alice')
+      await servers.caughtUp()
+      let looks = 0
+      pools[1].pool.on(
+        'connection',
+        (connection: { execute(options: { sql: string }, ...rest: unknown[]): void }) => {
+          const { execute } = connection
+          connection.execute = (options, ...rest) => {
+            const run = () => execute.call(connection, options, ...rest)
+            if (!/^\s*SELECT 1 FROM \S+wallet_transactions/.test(options.sql) || looks === 3) return run()
+            looks += 1
+            commitOn(pools[0], `other-${looks}`, 'alice').then(servers.caughtUp).then(run)
+            return undefined
+          }
+        },
+      )
+      await commitOn(pools[1], 'moved', 'bob')
+      expect(looks).toBe(1)
+    })
+
     test('that leads to a server without a commit whose answer was lost: it goes on', async () => {
       const address = await addressOf(primary)
       const store = createMysqlStore(poolOf(address), { schema, timeoutMs: 1_000 })
