@@ -1,28 +1,57 @@
 /** The context of a case: the harness, the options, the trace, and the stores that it opens. */
-import type { Player } from '../store.js'
+import type { Decimal, Player } from '../store.js'
 import { withTimeout } from '../timeout.js'
 import { anna, ben } from './changes.js'
-import type { CaseOptions } from './harness.js'
+import { sameAmount } from './equality.js'
+import type { CaseOptions, StoreHarness } from './harness.js'
 import { callHook } from './hook-calls.js'
-import type { KitHarness } from './limit-harness.js'
 import { short, Trace } from './trace.js'
 import { type Opened, Wallet } from './wallet.js'
 
 const timedOut = Symbol('timed out')
 
-/** A case before it knows its harness. `WS`: of a store; `WL`: of limits. */
-export interface CaseDefinition {
-  id: `WS-${string}` | `WL-${string}`
-  level: 'MUST' | 'SHOULD'
+/** A case before it knows its harness. */
+export interface CaseDefinition extends CaseConditions {
+  id: string
   name: string
+  run(context: CaseContext): Promise<void>
+}
+
+interface CaseConditions {
+  /** @default MUST */
+  level?: 'MUST' | 'SHOULD'
   /** The optional hooks that the case uses. A harness without one of them skips the case. */
-  needs?: readonly (keyof KitHarness)[]
+  needs?: readonly (keyof StoreHarness)[]
   /**
    * `'global'`: about ids that are unique across all players. `'player'`: about partitions. By default the
    * case applies to both.
    */
   idScope?: 'global' | 'player'
-  run(context: CaseContext): Promise<void>
+}
+
+export type Run = (wallet: Wallet, context: CaseContext) => Promise<void>
+
+/** A case with conditions. Its wallet has these players, by default anna and ben. */
+interface CaseRow extends CaseConditions {
+  players?: readonly Player[]
+  run: Run
+}
+
+/** A case that opens its own wallets. */
+interface CaseWithoutWallet extends CaseConditions {
+  runAlone(context: CaseContext): Promise<void>
+}
+
+/** The cases of a table: `'WS-20 what the store must do': how it is tested`. */
+export function casesOf(
+  table: Record<`WS-${number} ${string}`, Run | CaseRow | CaseWithoutWallet>,
+): CaseDefinition[] {
+  return Object.entries(table).map(([title, row]) => {
+    const [id, name] = [title.slice(0, 5), title.slice(6)]
+    if ('runAlone' in row) return { ...row, id, name, run: row.runAlone }
+    const { players, run, ...conditions } = typeof row === 'function' ? { players: undefined, run: row } : row
+    return { ...conditions, id, name, run: async context => run(await context.open(players), context) }
+  })
 }
 
 /** The options of the kit with every default applied. */
@@ -37,11 +66,11 @@ export class CaseContext {
   over = false
   /** What a report should say of the passed case. */
   remark: string | null = null
-  readonly harness: KitHarness
+  readonly harness: StoreHarness
   readonly options: ContextOptions
   readonly #openedStores: Opened[] = []
 
-  constructor(harness: KitHarness, options: ContextOptions) {
+  constructor(harness: StoreHarness, options: ContextOptions) {
     this.harness = harness
     this.options = options
   }
@@ -78,6 +107,10 @@ export class CaseContext {
 
   check(holds: boolean, expected: string, actual: unknown): asserts holds {
     this.trace.check(holds, expected, actual)
+  }
+
+  expectAmount(actual: unknown, expected: Decimal, where: string): void {
+    this.check(sameAmount(actual, expected), `${expected} ${where}`, actual)
   }
 
   /** Waits for the promise, but not longer than this. */

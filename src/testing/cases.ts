@@ -6,7 +6,6 @@ import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
 import { historyCases } from './cases/histories.js'
-import { limitDefinitions } from './cases/limits.js'
 import { lockWaitCases } from './cases/lock-waits.js'
 import { lostAnswerCases } from './cases/lost-answers.js'
 import { otherWriterCases } from './cases/other-writers.js'
@@ -18,19 +17,12 @@ import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
 import { unknownPlayerCases } from './cases/unknown-players.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
-import type { KitHarness, LimitHarness } from './limit-harness.js'
 import { CaseFailed, shown } from './trace.js'
 
 /** The time limit of a case, as a multiple of `timeoutMs`: a case has many steps, a random case many runs. */
 const caseTimeoutFactor = 20
 
-/** A list of cases, and the function that runs it as a script. */
-export interface Kit {
-  definitions: readonly CaseDefinition[]
-  check: 'checkWalletStore' | 'checkLimits'
-}
-
-const storeDefinitions: readonly CaseDefinition[] = [
+const definitions: readonly CaseDefinition[] = [
   ...shapeCases,
   ...guardCases,
   ...durabilityCases,
@@ -45,10 +37,7 @@ const storeDefinitions: readonly CaseDefinition[] = [
   ...partitionCases,
   ...ownRowCases,
   ...historyCases,
-]
-
-export const storeKit: Kit = { definitions: storeDefinitions, check: 'checkWalletStore' }
-export const limitKit: Kit = { definitions: limitDefinitions, check: 'checkLimits' }
+].sort((one, other) => one.id.localeCompare(other.id))
 
 /**
  * Returns every case of the kit as a separate test for your test runner:
@@ -69,36 +58,26 @@ export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: CaseOptions = {},
 ): readonly WalletStoreCase[] {
-  return casesFor(storeKit, harness as unknown as KitHarness, options, runnerLine)
+  return casesFor(harness as unknown as StoreHarness, options, runnerLine)
 }
 
-/**
- * Returns every case about your own limits as a separate test, as `walletStoreCases` does for the store.
- *
- * @param harness opens your store with your rule in it, and sets limits
- * @param options seed, number of random runs, selected cases and timeout
- * @throws {WalletError} `INVALID_OPTIONS` as `walletStoreCases`
- */
-export function limitCases<O extends { store: WalletStore }>(
-  harness: LimitHarness<O>,
-  options: CaseOptions = {},
-): readonly WalletStoreCase[] {
-  return casesFor(limitKit, harness as unknown as KitHarness, options, runnerLine)
-}
-
-/** @param again how a case is run again beside the function `kit.check`; `null`: in no other way */
+/** @param again how a case is run again beside `checkWalletStore`; `null`: in no other way */
 export function casesFor(
-  kit: Kit,
-  harness: KitHarness,
+  harness: StoreHarness,
   options: CaseOptions,
   again: (id: string) => string | null,
 ): readonly WalletStoreCase[] {
-  const contextOptions = checkedOptions(kit, options)
+  const contextOptions = checkedOptions(options)
   checkHarness(harness)
-  return kit.definitions
+  return definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
     .map(definition =>
-      caseFor(definition, harness, contextOptions, rerunLines(kit, contextOptions, definition.id, again)),
+      caseFor(
+        definition,
+        harness,
+        contextOptions,
+        rerunLines(contextOptions, definition.id, again(definition.id)),
+      ),
     )
 }
 
@@ -114,11 +93,11 @@ const neverNull: readonly (keyof StoreHarness)[] = [
 
 function caseFor(
   definition: CaseDefinition,
-  harness: KitHarness,
+  harness: StoreHarness,
   options: ContextOptions,
   rerun: readonly string[],
 ): WalletStoreCase {
-  const { id, level, name, needs = [] } = definition
+  const { id, level = 'MUST', name, needs = [] } = definition
   const otherScope = scopeProblem(definition, harness)
   const absent = needs.filter(hook => harness[hook] === null)
   const missing = needs.filter(hook => harness[hook] === undefined)
@@ -146,7 +125,7 @@ function caseFor(
 }
 
 /** Why a case about the other scope of ids does not apply; `null`: it does. */
-function scopeProblem({ idScope }: CaseDefinition, harness: KitHarness): string | null {
+function scopeProblem({ idScope }: CaseDefinition, harness: StoreHarness): string | null {
   if (idScope === undefined || idScope === (harness.idScope ?? 'global')) return null
   return idScope === 'player'
     ? "the store has no partitions: idScope is not 'player'"
@@ -176,7 +155,7 @@ async function runCase(
 
 /** The report of a failed case: its requirement, the steps, expected and actual, and how to run it again. */
 function failureOf(
-  { id, level, name }: CaseDefinition,
+  { id, level = 'MUST', name }: CaseDefinition,
   context: CaseContext,
   error: unknown,
   rerun: readonly string[],
@@ -194,15 +173,9 @@ function failureOf(
 }
 
 /** How a failed case is run again: as a script, and in the test runner. */
-function rerunLines(
-  { check }: Kit,
-  { seed, runs }: ContextOptions,
-  id: string,
-  again: (id: string) => string | null,
-): string[] {
-  const here = again(id)
+function rerunLines({ seed, runs }: ContextOptions, id: string, here: string | null): string[] {
   return [
-    `  rerun:    ${check}(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
+    `  rerun:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
     ...(here === null ? [] : [`  here:     ${here}`]),
   ]
 }
@@ -231,7 +204,7 @@ function numbered(steps: readonly string[]): string[] {
   ]
 }
 
-function checkHarness(harness: KitHarness): void {
+function checkHarness(harness: StoreHarness): void {
   if (typeof harness?.open !== 'function') check.invalid('the harness needs open(players)')
   for (const hook of neverNull)
     if (harness[hook] === null) check.invalid(`${hook} of the harness may be left out, but not null`)
@@ -242,10 +215,7 @@ function checkHarness(harness: KitHarness): void {
     check.invalid("idScope of the harness must be 'player', or left out")
 }
 
-function checkedOptions(
-  { definitions }: Kit,
-  { seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions,
-): ContextOptions {
+function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {
   check.whole('seed', seed, Number.MIN_SAFE_INTEGER)
   check.whole('runs', runs, 1)
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)

@@ -1,6 +1,6 @@
 /** Fault injection: a store whose commit requests or answers get lost, or whose commits are delayed. */
 import type { CommitResult, WalletChanges, WalletStore } from '../store.js'
-import { withLoadConfirmed } from './with-load-confirmed.js'
+import { withCommit } from './stores-around.js'
 
 export interface FaultyStore extends WalletStore {
   /** The next commits meet these faults, in this order; `null`: no fault. Later commits meet none. */
@@ -37,16 +37,13 @@ export function faultyStore(store: WalletStore, plan: readonly (CommitFault | nu
   const faults = [...plan]
   const delayed: WalletChanges[] = []
   return {
-    contractVersion: store.contractVersion,
-    load: keys => store.load(keys),
-    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
-    async commit(changes) {
+    ...withCommit(store, async changes => {
       const fault = faults.shift() ?? null
       if (fault === null) return store.commit(changes)
       if (fault === 'delayed') delayed.push(changes)
       if (fault === 'lost-answer') await store.commit(changes)
       throw new InjectedFaultError(`Injected fault: ${fault}`)
-    },
+    }),
     failNext: (...next) => void faults.push(...next),
     clearFaults: () => void faults.splice(0),
     async deliverDelayed() {

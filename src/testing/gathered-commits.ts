@@ -1,6 +1,6 @@
 /** Calls that race at the worst moment: each has made its checks, and none is committed. */
 import type { WalletStore } from '../store.js'
-import { withLoadConfirmed } from './with-load-confirmed.js'
+import { withCommit } from './stores-around.js'
 
 /** A call, and the store that it goes to. */
 export interface GatheredCall<T> {
@@ -33,16 +33,11 @@ export async function commitTogether<T>(
       isUnderWay = false
       if (underWay === 0) allStopped()
     }
-    const stopping: WalletStore = {
-      contractVersion: store.contractVersion,
-      load: keys => store.load(keys),
-      ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
-      async commit(changes) {
-        stop()
-        await opened
-        return store.commit(changes)
-      },
-    }
+    const stopping = withCommit(store, async changes => {
+      stop()
+      await opened
+      return store.commit(changes)
+    })
     return run(stopping).finally(stop)
   })
   await stopped

@@ -71,7 +71,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    *
    * @returns a function that ends it
    */
-  stopReplication?: ((opened: Opened) => ResumeReplication | Promise<ResumeReplication>) | null
+  stopReplication?: ((opened: Opened) => Resume | Promise<Resume>) | null
   /**
    * Counts and adds up the rows that your hook (`withinTransaction`) wrote for the player: those of your
    * ledger, with their amounts. Without rows of 0, and without those of deposits and settlements by PAM code.
@@ -108,7 +108,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    *
    * @returns a function that ends it
    */
-  stopPartition?(opened: Opened, playerId: string): ResumePartition | Promise<ResumePartition>
+  stopPartition?(opened: Opened, playerId: string): Resume | Promise<Resume>
 }
 
 /** Rows of the PAM about a player. */
@@ -124,11 +124,8 @@ export interface HeldPlayer {
   release(): void | Promise<void>
 }
 
-/** Lets the database commit again. */
-export type ResumeReplication = () => void | Promise<void>
-
-/** Lets the partition answer again. */
-export type ResumePartition = () => void | Promise<void>
+/** Lets the database commit again, or the partition answer. */
+export type Resume = () => void | Promise<void>
 
 /** A commit that stops midway. */
 export interface HeldCommit {

@@ -1,5 +1,5 @@
 /** Calls the hooks of a harness. An error of a hook is reported as such: the store is not to blame. */
-import type { KitHarness } from './limit-harness.js'
+import type { StoreHarness } from './harness.js'
 import { CaseFailed, shown, type Trace } from './trace.js'
 
 /** The harness failed, and not a check of the case. */
@@ -13,7 +13,7 @@ export class HookFailed extends CaseFailed {
  */
 export async function callHook<T>(
   trace: Trace,
-  hook: keyof KitHarness,
+  hook: keyof StoreHarness,
   call: () => T | Promise<T>,
 ): Promise<T> {
   try {

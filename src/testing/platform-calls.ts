@@ -15,7 +15,7 @@ export type CallResult = WalletOutcome | { ok: false; fault: string }
 
 /** Sends one request to the store through its handler. */
 export async function call(
-  context: CaseContext,
+  { trace }: Pick<CaseContext, 'trace'>,
   store: WalletStore,
   operation: Operation,
   fields: {
@@ -38,7 +38,7 @@ export async function call(
   const request = { playerId: 'anna', transactionDate, ...defaults, ...fields }
   const named = Object.entries(fields).map(([key, value]) => `${key} ${value}`)
   const subject = `${operation} ${fields.transactionId}, ${fields.betId}`
-  const answered = context.trace.start('platform', `${operation} ${named.join(', ')}`, subject)
+  const answered = trace.start('platform', `${operation} ${named.join(', ')}`, subject)
   try {
     const outcome = await handlers[operation](store, request, { ...options, ...retrySettings })
     answered(shownCallResult(outcome))

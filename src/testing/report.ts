@@ -1,8 +1,7 @@
 /** Runs every case, prints the results and returns them as a report. */
 import type { WalletStore } from '../store.js'
-import { casesFor, type Kit, limitKit, storeKit } from './cases.js'
+import { casesFor } from './cases.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
-import type { KitHarness, LimitHarness } from './limit-harness.js'
 
 export interface ReportOptions extends CaseOptions {
   /**
@@ -47,33 +46,14 @@ export interface StoreReport {
  * @param options seed, number of random runs, selected cases, timeout, and where to print
  * @throws {WalletError} `INVALID_OPTIONS` for an invalid option. A failed case does not throw
  */
-export function checkWalletStore<O extends { store: WalletStore }>(
+export async function checkWalletStore<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: ReportOptions = {},
 ): Promise<StoreReport> {
-  return reportFor(storeKit, harness as unknown as KitHarness, options)
-}
-
-/**
- * Runs all cases about your own limits, and reports as `checkWalletStore` does: a failure says in words which
- * limit was exceeded, and by which bets.
- *
- * @param harness opens your store with your rule in it, and sets limits
- * @param options seed, number of random runs, selected cases, timeout, and where to print
- * @throws {WalletError} `INVALID_OPTIONS` for an invalid option. A failed case does not throw
- */
-export function checkLimits<O extends { store: WalletStore }>(
-  harness: LimitHarness<O>,
-  options: ReportOptions = {},
-): Promise<StoreReport> {
-  return reportFor(limitKit, harness as unknown as KitHarness, options)
-}
-
-async function reportFor(kit: Kit, harness: KitHarness, options: ReportOptions): Promise<StoreReport> {
   const { print, ...caseOptions } = options
   const printLine = print === null ? () => undefined : (print ?? (line => console.log(line)))
   const results: CaseResult[] = []
-  for (const one of casesFor(kit, harness, caseOptions, () => null)) {
+  for (const one of casesFor(harness as unknown as StoreHarness, caseOptions, () => null)) {
     const result = await resultOf(one)
     results.push(result)
     printLine(caseLine(result))

@@ -7,7 +7,6 @@ import type { WalletStore } from '../store.js'
 import { initialPlayers } from './arbitraries.js'
 import type { CaseContext } from './case-context.js'
 import { faultyStore, InjectedFaultError } from './faulty-store.js'
-import { callHook } from './hook-calls.js'
 import type {
   Cents,
   HistoryStep,
@@ -27,9 +26,9 @@ import {
   requestBody,
   toCents,
 } from './platform.js'
+import { withCommit } from './stores-around.js'
 import { shown } from './trace.js'
 import type { Wallet } from './wallet.js'
-import { withLoadConfirmed } from './with-load-confirmed.js'
 
 const sandboxesPerStore = 50
 
@@ -87,16 +86,11 @@ export const canInject = (fault: InjectedFault) =>
  * a second commit, and the model knows only the last.
  */
 function losingCommitted(store: WalletStore): WalletStore {
-  return {
-    contractVersion: store.contractVersion,
-    load: keys => store.load(keys),
-    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
-    async commit(changes) {
-      const result = await store.commit(changes)
-      if (result.status !== 'committed') return result
-      throw new InjectedFaultError('Injected fault: lost-answer')
-    },
-  }
+  return withCommit(store, async changes => {
+    const result = await store.commit(changes)
+    if (result.status !== 'committed') return result
+    throw new InjectedFaultError('Injected fault: lost-answer')
+  })
 }
 
 function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
@@ -285,10 +279,7 @@ export class Sandbox {
     const delta = step.step === 'deposit' ? amount : -amount
     const verb = step.step === 'deposit' ? 'deposits' : 'withdraws'
     this.#context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
-    const { harness, trace } = this.#context
-    await callHook(trace, 'depositExternally', () =>
-      harness.depositExternally?.(this.wallet.opened, id, fromCents(delta)),
-    )
+    await this.wallet.hook('depositExternally', id, fromCents(delta))
     addTo(this.#external, playerId, delta)
     return { answer: 'done', walletTransactionId: null }
   }

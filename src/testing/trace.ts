@@ -1,6 +1,6 @@
 /** The steps of a case in the order in which they happened, for the report of a failure. */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
-import { withLoadConfirmed } from './with-load-confirmed.js'
+import { withLoadConfirmed } from './stores-around.js'
 
 interface Entry {
   text: string

@@ -9,13 +9,18 @@ import type {
   WalletChanges,
   WalletStore,
 } from '../store.js'
-import { sameAmount, sameBet } from './equality.js'
+import { sameAmount, sameBet, sameTransaction } from './equality.js'
 import type { OwnRows, StoreHarness } from './harness.js'
 import { callHook } from './hook-calls.js'
 import { short, shown, shownResult, type Trace, tracedStore } from './trace.js'
 
 /** The value that `open` of the harness returned. */
 export type Opened = { store: WalletStore }
+
+type WalletHook = Exclude<keyof StoreHarness, 'open' | 'limits' | 'playerIds' | 'idScope'>
+type HookOf<H extends WalletHook> = Extract<StoreHarness[H], (...values: never[]) => unknown>
+type ResultOf<H extends WalletHook> = ReturnType<HookOf<H>>
+type ValuesOf<H extends WalletHook> = Parameters<HookOf<H>> extends [unknown, ...infer V] ? V : never
 
 /** Shared by all connections of one opened store. */
 interface Shared {
@@ -59,9 +64,16 @@ export class Wallet {
       'kit',
       hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again',
     )
-    const store = await callHook(shared.trace, hook, () => shared.harness[hook]?.(this.opened))
+    const store = await this.hook(hook)
     this.#check(store !== undefined, `${hook} to return a store`, store)
     return new Wallet(shared, store, hook === 'reopen' ? 'second connection' : 'store')
+  }
+
+  /** Calls a hook of the harness for this wallet. */
+  hook<H extends WalletHook>(name: H, ...values: ValuesOf<H>): Promise<Awaited<ResultOf<H>>> {
+    const { harness, trace } = this.#shared
+    const hook = harness[name] as unknown as (opened: Opened, ...values: ValuesOf<H>) => Awaited<ResultOf<H>>
+    return callHook(trace, name, () => hook.call(harness, this.opened, ...values))
   }
 
   commit(changes: WalletChanges): Promise<CommitResult> {
@@ -124,6 +136,15 @@ export class Wallet {
     this.#check(sameAmount(balance, expected), text, balance)
   }
 
+  /** Everything that a commit of these changes records. */
+  async expectRecords({ transaction: expected, bet }: WalletChanges): Promise<void> {
+    const { operation, transactionId, playerId } = expected
+    const actual = await this.transaction(operation, transactionId, playerId)
+    const isSame = actual !== null && sameTransaction(actual, expected)
+    this.#check(isSame, `the transaction ${shown(expected)}`, actual)
+    if (bet !== null) await this.expectBet(bet)
+  }
+
   async expectBet(expected: Bet): Promise<void> {
     const actual = await this.bet(expected.betId, expected.playerId)
     this.#check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
@@ -135,9 +156,8 @@ export class Wallet {
    * @param playerIds of all commits unless given
    */
   async expectOwnRows(playerIds?: readonly string[]): Promise<void> {
-    const { harness, trace, sent } = this.#shared
-    const { ownRows } = harness
-    if (ownRows === undefined || ownRows === null) return
+    const { harness, sent } = this.#shared
+    if (harness.ownRows === undefined || harness.ownRows === null) return
     const expected = new Map<string, OwnRows>((playerIds ?? []).map(playerId => [playerId, noRows]))
     for (const { operation, transactionId, playerId } of sent.values()) {
       if (playerIds !== undefined && !playerIds.includes(playerId)) continue
@@ -148,7 +168,7 @@ export class Wallet {
       expected.set(playerId, isZero(delta) ? { count, sum } : { count: count + 1, sum: add(sum, delta) })
     }
     for (const [playerId, { count, sum }] of expected) {
-      const rows = await callHook(trace, 'ownRows', () => ownRows(this.opened, playerId))
+      const rows = await this.hook('ownRows', playerId)
       this.#check(
         rows?.count === count && isDecimal(rows.sum) && sameAmount(rows.sum, sum),
         `ownRows of ${short(playerId)} to be those of the recorded movements: ${shown({ count, sum })}`,

@@ -3,6 +3,7 @@ import { type WalletOptions, WalletRefusal, type WalletStore } from 'bet-wallet'
 import type { PendingCommit, Query } from 'bet-wallet/postgres'
 import { createLimits } from '../../examples/limits/limits.js'
 import type { Accounts, Rule } from './accounts.js'
+import { exclusionCases, type LimitCases, lossCases, stakeCases } from './limit-cases.js'
 
 /** What the operator's code consists of. */
 export interface Operator {
@@ -23,7 +24,7 @@ export const correct = (now: Now): Operator => ({ rule: createLimits({ timeZone,
 interface BrokenRule {
   fault: string
   /** The case that is about it. */
-  foundBy: `WL-${number}`
+  foundBy: string
   /** In the report. */
   says: RegExp
   make(now: Now): Operator
@@ -101,7 +102,7 @@ const isNewBet = ({ transaction }: PendingCommit['changes']) =>
 const ofStakes: BrokenRule[] = [
   {
     fault: 'checks in authorizeBet, outside of the database transaction',
-    foundBy: 'WL-02',
+    foundBy: 'concurrent bets of one player, also in one list, never exceed the limit; other players can bet',
     says: /limit exceeded: anna had staked 10.00 of 100.00, and bets of 20.00, .* were all accepted/,
     make: () => ({
       rule: countOnly,
@@ -114,7 +115,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'checks before the store locks the player',
-    foundBy: 'WL-02',
+    foundBy: 'concurrent bets of one player, also in one list, never exceed the limit; other players can bet',
     says: /limit exceeded/,
     make: () => ({
       rule: countOnly,
@@ -138,7 +139,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts after the commit, in onOutcome',
-    foundBy: 'WL-06',
+    foundBy: 'a bet counts as soon as it is committed, before it is answered',
     says: /limit exceeded: anna had staked 0.00 of 100.00, and bets of 60.00 and 60.00 were both accepted/,
     make() {
       const counted: Promise<unknown>[] = []
@@ -161,7 +162,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'refuses the whole list when all of it does not fit',
-    foundBy: 'WL-02',
+    foundBy: 'concurrent bets of one player, also in one list, never exceed the limit; other players can bet',
     says: /too strict: ben had staked 0.00 of 1000.00,.* and a bet of .* was refused: STAKE_LIMIT/,
     make: now => {
       const { rule } = correct(now)
@@ -183,7 +184,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts in the memory of the process',
-    foundBy: 'WL-03',
+    foundBy: 'the limit holds over two connections',
     says: /limit exceeded/,
     make: () => {
       const sums = new Map<string, number>()
@@ -202,7 +203,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts every call in authorizeRequest, so a retry counts twice',
-    foundBy: 'WL-04',
+    foundBy: 'copies and retries of a bet count once',
     says: /too strict: anna had staked 30.00 of 100.00, and a bet of 70.00 was refused/,
     make: () => {
       let calls = 0
@@ -219,7 +220,8 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts before the commit, also when the commit is a conflict',
-    foundBy: 'WL-05',
+    foundBy:
+      'a bet whose answer was lost, or whose commit came late, counts once; one that never came does not',
     says: /too strict: anna had staked 60.00 of 100.00, and a bet of 40.00 was refused/,
     make() {
       let commits = 0
@@ -241,7 +243,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts a refused bet',
-    foundBy: 'WL-01',
+    foundBy: 'bets up to exactly the limit are accepted; a refused bet is final and does not count',
     says: /too strict: anna had staked 60.00 of 100.00, and a bet of 40.00 was refused/,
     make: withMore(async (query, pending) => {
       for (const {
@@ -256,7 +258,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'counts a bet that was refused for another reason',
-    foundBy: 'WL-09',
+    foundBy: 'a bet that another rule refuses does not count',
     says: /too strict: anna had staked 10.00 of 100.00, and a bet of 90.00 was refused/,
     make: withMore(async (query, pending) => {
       for (const {
@@ -270,25 +272,25 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'refuses the bet that reaches the limit exactly',
-    foundBy: 'WL-01',
+    foundBy: 'bets up to exactly the limit are accepted; a refused bet is final and does not count',
     says: /too strict: anna had staked 60.00 of 100.00, and a bet of 40.00 was refused/,
     make: withText(text => text.replace('account.stake_per_day', 'account.stake_per_day - 0.01')),
   },
   {
     fault: 'lets one cent too much pass',
-    foundBy: 'WL-01',
+    foundBy: 'bets up to exactly the limit are accepted; a refused bet is final and does not count',
     says: /limit exceeded: anna had staked 60.00 of 100.00, and a bet of 40.01 was accepted/,
     make: withText(text => text.replace('account.stake_per_day', 'account.stake_per_day + 0.01')),
   },
   {
     fault: 'forgets rollbacks',
-    foundBy: 'WL-07',
+    foundBy: 'a rollback makes room again, once',
     says: /too strict: anna had staked 40.00 of 100.00, and a bet of 60.00 was refused/,
     make: without(({ transaction }) => transaction.operation === 'rollbackbet'),
   },
   {
     fault: 'gives back the stake of a bet for every rollback of it',
-    foundBy: 'WL-07',
+    foundBy: 'a rollback makes room again, once',
     says: /limit exceeded: anna had staked 40.00 of 100.00, and a bet of 60.01 was accepted/,
     make: withMore(async (query, pending) => {
       for (const {
@@ -300,25 +302,25 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'forgets voids',
-    foundBy: 'WL-08',
+    foundBy: 'a void makes room again, once, and its clawback takes it',
     says: /too strict: anna had staked 0.00 of 100.00, and a bet of 90.00 was refused/,
     make: without(({ transaction }) => transaction.type === 'VOIDED'),
   },
   {
     fault: 'forgets voids',
-    foundBy: 'WL-13',
+    foundBy: 'random bets, retries, rollbacks, voids, wins and clawbacks',
     says: /too strict/,
     make: without(({ transaction }) => transaction.type === 'VOIDED'),
   },
   {
     fault: 'forgets the clawback of a void',
-    foundBy: 'WL-08',
+    foundBy: 'a void makes room again, once, and its clawback takes it',
     says: /limit exceeded: anna had staked 150.00 of 100.00, and a bet of 0.01 was accepted/,
     make: without(({ transaction }) => transaction.type === 'UNVOIDED'),
   },
   {
     fault: 'reads the limit once per process',
-    foundBy: 'WL-10',
+    foundBy: 'a lower limit holds at once',
     says: /limit exceeded/,
     make: () => {
       let limit: number | null = null
@@ -343,7 +345,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'takes the day from the transactionDate of the platform',
-    foundBy: 'WL-11',
+    foundBy: 'the transactionDate of the platform does not decide when a bet counts (D25)',
     says: /limit exceeded: anna had staked 80.00 of 100.00, and a bet of 40.00 was accepted/,
     make: () => ({
       async rule(query, pending) {
@@ -357,13 +359,13 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'never begins a new day',
-    foundBy: 'WL-12',
+    foundBy: 'the next period has the whole limit, and a rollback of an earlier bet adds nothing',
     says: /too strict: anna had staked 0.00 of 100.00, and a bet of 100.00 was refused/,
     make: () => correct(() => new Date(0)),
   },
   {
     fault: 'adds the rollback of a bet of yesterday to the room of today',
-    foundBy: 'WL-12',
+    foundBy: 'the next period has the whole limit, and a rollback of an earlier bet adds nothing',
     says: /limit exceeded: anna had staked 100.00 of 100.00, and a bet of 0.01 was accepted/,
     make: withMore(async (query, pending) => {
       for (const {
@@ -379,7 +381,7 @@ const ofStakes: BrokenRule[] = [
   },
   {
     fault: 'lets a win make room for stakes',
-    foundBy: 'WL-19',
+    foundBy: 'a win makes no room, and its clawback takes none',
     says: /limit exceeded: anna had staked 60.00 of 100.00, and a bet of 40.01 was accepted/,
     make: withText(text =>
       text.replace(
@@ -393,7 +395,7 @@ const ofStakes: BrokenRule[] = [
 const ofLosses: BrokenRule[] = [
   {
     fault: 'counts a bet as lost when it is settled',
-    foundBy: 'WL-22',
+    foundBy: 'concurrent bets of one player, also in one list, never exceed the limit; other players can bet',
     says: /limit exceeded: anna had lost, open bets included, 10.00 of 100.00/,
     make: withMore(async (query, pending) => {
       for (const { changes } of pending)
@@ -403,19 +405,19 @@ const ofLosses: BrokenRule[] = [
   },
   {
     fault: 'forgets wins',
-    foundBy: 'WL-38',
+    foundBy: 'a win makes room for what it credits, once, and its clawback takes it',
     says: /too strict: anna had lost, open bets included, 40.00 of 100.00, and a bet of 50.00 was refused: LOSS_LIMIT/,
     make: without(({ transaction }) => transaction.type === 'BET_PAID'),
   },
   {
     fault: 'forgets the clawback of a win',
-    foundBy: 'WL-38',
+    foundBy: 'a win makes room for what it credits, once, and its clawback takes it',
     says: /limit exceeded: anna had lost, open bets included, 150.00 of 100.00, and a bet of 0.01 was accepted/,
     make: without(({ transaction }) => transaction.type === 'UNSCORED'),
   },
   {
     fault: 'counts a clawback that the funds did not cover',
-    foundBy: 'WL-39',
+    foundBy: 'a clawback that the funds do not cover changes nothing (D7)',
     says: /too strict: anna had lost, open bets included, 60.00 of 150.00, and a bet of 40.00 was refused/,
     make: withMore(async (query, pending) => {
       for (const {
@@ -430,13 +432,13 @@ const ofLosses: BrokenRule[] = [
 const ofExclusions: BrokenRule[] = [
   {
     fault: 'looks at debits only, so a free bet of an excluded player is accepted',
-    foundBy: 'WL-41',
+    foundBy: 'no bet is accepted, not even with a stake of 0; money still returns; other players can bet',
     says: /exclusion passed: anna is excluded, and a free bet \(stake 0\) was accepted/,
     make: without(changes => isNewBet(changes) && changes.balance === null),
   },
   {
     fault: 'refuses the clawback of an excluded player',
-    foundBy: 'WL-41',
+    foundBy: 'no bet is accepted, not even with a stake of 0; money still returns; other players can bet',
     says: /the unsettlement of anna to succeed/,
     make: withMore(async (query, pending) => {
       const { rows } = await query('SELECT player_id FROM accounts WHERE no_bets_until IS NOT NULL')
@@ -451,7 +453,7 @@ const ofExclusions: BrokenRule[] = [
   },
   {
     fault: 'throws instead of refusing',
-    foundBy: 'WL-41',
+    foundBy: 'no bet is accepted, not even with a stake of 0; money still returns; other players can bet',
     says: /a refusal of a bet of 1: anna is excluded[\s\S]*fault/,
     make: adapted((query, pending) => [
       query,
@@ -465,7 +467,7 @@ const ofExclusions: BrokenRule[] = [
   },
   {
     fault: 'checks the exclusion in authorizeBet',
-    foundBy: 'WL-42',
+    foundBy: 'it holds from its moment, also for bets that are about to be committed',
     says: /exclusion passed: anna is excluded, and a bet of 30 was accepted/,
     make: () => ({
       rule: async () => {},
@@ -482,7 +484,7 @@ const ofExclusions: BrokenRule[] = [
   },
   {
     fault: 'keeps the exclusions in a cache',
-    foundBy: 'WL-43',
+    foundBy: 'it holds on a second connection too',
     says: /exclusion passed/,
     make: () => {
       const cache = new Map<string, boolean>()
@@ -504,10 +506,14 @@ const ofExclusions: BrokenRule[] = [
   },
   {
     fault: 'never ends a cool-off',
-    foundBy: 'WL-44',
+    foundBy: 'a cool-off ends at its time',
     says: /the placebet of anna to succeed/,
     make: () => correct(() => new Date(0)),
   },
 ]
 
-export const brokenRules: readonly BrokenRule[] = [...ofStakes, ...ofLosses, ...ofExclusions]
+export const brokenRules: readonly (BrokenRule & { cases: LimitCases })[] = [
+  ...ofStakes.map(rule => ({ ...rule, cases: stakeCases })),
+  ...ofLosses.map(rule => ({ ...rule, cases: lossCases })),
+  ...ofExclusions.map(rule => ({ ...rule, cases: exclusionCases })),
+]

@@ -98,7 +98,6 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'isLocalHost', 'openDataFolder'],
   'bet-wallet/testing': [
-    'checkLimits',
     'checkWalletStore',
     'concurrentBurst',
     'createModel',
@@ -106,10 +105,8 @@ const exportsOf: Record<string, string[]> = {
     'fromCents',
     'history',
     'initialPlayers',
-    'limitCases',
     'permissivePolicy',
     'platformOptions',
-    'policy',
     'requestBody',
     'toCents',
     'walletStoreCases',

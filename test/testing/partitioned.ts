@@ -2,7 +2,7 @@
 import { partitionStore } from '../../src/partition-store.js'
 import type { WalletStore } from '../../src/store.js'
 import type { HeldCommit, HeldPlayer, OwnRows, StoreHarness } from '../../src/testing/harness.js'
-import { withLoadConfirmed } from '../../src/testing/with-load-confirmed.js'
+import { withLoadConfirmed } from '../../src/testing/stores-around.js'
 
 export interface OpenedPartitions<O extends { store: WalletStore }> {
   store: WalletStore

@@ -1,8 +1,7 @@
 /** `loadConfirmed`: the same records as `load`, from a database that can commit at that moment. */
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { placeBet, settleBet } from '../changes.js'
-import { callHook } from '../hook-calls.js'
 import { shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
@@ -11,36 +10,27 @@ const keys: WalletKeys = { operation: 'placebet', transactionId: 't-1', playerId
 /** So many loads come and go while `loadConfirmed` must still wait. */
 const loadsMeanwhile = 16
 
-export const confirmedLoadCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-53',
-    level: 'MUST',
-    name: 'loadConfirmed, if the store has it, returns the same records as load',
-    async run(context: CaseContext) {
-      const wallet = await context.open()
-      await expectSame(context, wallet)
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      await expectSame(context, wallet)
-      const bet = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
-      await expectSame(context, wallet)
-    },
+export const confirmedLoadCases = casesOf({
+  async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(
+    wallet,
+    context: CaseContext,
+  ) {
+    await expectSame(context, wallet)
+    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    await expectSame(context, wallet)
+    const bet = await wallet.existingBet('b-1')
+    await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
+    await expectSame(context, wallet)
   },
-  {
-    id: 'WS-54',
-    level: 'MUST',
-    name: 'While the database cannot commit durably, loadConfirmed does not answer',
+  'WS-54 While the database cannot commit durably, loadConfirmed does not answer': {
     needs: ['stopReplication'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       const { store } = wallet
       const { loadConfirmed } = store
       context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.trace.note('kit', 'stops the replication')
-      const resume = await callHook(context.trace, 'stopReplication', () =>
-        context.harness.stopReplication?.(wallet.opened),
-      )
+      const resume = await wallet.hook('stopReplication')
       context.check(typeof resume === 'function', 'stopReplication to return a function', resume)
       const answers: WalletSnapshot[] = []
       const confirmed = loadConfirmed(keys).then(
@@ -58,7 +48,7 @@ export const confirmedLoadCases: readonly CaseDefinition[] = [
       await expectSame(context, wallet)
     },
   },
-]
+})
 
 async function expectSame(context: CaseContext, { store }: Wallet): Promise<void> {
   if (store.loadConfirmed === undefined) return

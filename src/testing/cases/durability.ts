@@ -1,9 +1,8 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
 import type { Bet, CommitResult, Player, WalletChanges } from '../../store.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
-import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
 import { otherPlayers } from './all-or-nothing.js'
 import { hold, untilHeld } from './held-commits.js'
@@ -11,51 +10,20 @@ import { expectVisibleCommits } from './visible-commits.js'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
-export const durabilityCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-40',
-    level: 'MUST',
-    name: 'A commit is atomic: if guard 1 fails, neither bet nor balance is written',
-    async run(context: CaseContext) {
-      const wallet = await context.open()
-      await wallet.expectCommitted(refuseBet('t-1', 'b-9'))
-      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the transaction is recorded')
-      await expectNoBet(context, wallet, 'b-1')
-    },
+export const durabilityCases = casesOf({
+  async 'WS-42 A commit is atomic: if guard 3 fails, neither transaction nor bet is written'(
+    wallet,
+    context: CaseContext,
+  ) {
+    const above = placeBet('t-1', 'b-1', { stake: '100.01' })
+    await wallet.expectConflict(above, 'the balance does not cover it')
+    await expectNoBet(context, wallet, 'b-1')
+    // No leftover of the conflict blocks a later commit.
+    await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '100' }))
   },
-  {
-    id: 'WS-41',
-    level: 'MUST',
-    name: 'A commit is atomic: if guard 2 fails, neither transaction nor balance is written',
-    async run(context: CaseContext) {
-      const wallet = await context.open()
-      await wallet.expectCommitted(leaveTombstone('r-1', 'b-1'))
-      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the bet exists')
-      const recorded = await wallet.transaction('placebet', 't-1')
-      context.check(recorded === null, 'no transaction', recorded)
-      await wallet.expectBalance('anna', '100')
-    },
-  },
-  {
-    id: 'WS-42',
-    level: 'MUST',
-    name: 'A commit is atomic: if guard 3 fails, neither transaction nor bet is written',
-    async run(context: CaseContext) {
-      const wallet = await context.open()
-      const above = placeBet('t-1', 'b-1', { stake: '100.01' })
-      await wallet.expectConflict(above, 'the balance does not cover it')
-      await expectNoBet(context, wallet, 'b-1')
-      // No leftover of the conflict blocks a later commit.
-      await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '100' }))
-    },
-  },
-  {
-    id: 'WS-43',
-    level: 'MUST',
-    name: 'A commit on one connection is visible at once to load on every other connection',
+  'WS-43 A commit on one connection is visible at once to load on every other connection': {
     needs: ['reopen'],
-    async run(context: CaseContext) {
-      const first = await context.open()
+    async run(first, context: CaseContext) {
       const second = await first.connectBy('reopen')
       // Fill the caches that the connections may have: the reads below must not use them.
       await first.expectBalance('anna', '100')
@@ -70,13 +38,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
       await expectVisibleCommits(context, [first, second])
     },
   },
-  {
-    id: 'WS-44',
-    level: 'MUST',
-    name: 'Guards hold across connections: concurrent bets never debit more than the balance covers',
+  'WS-44 Guards hold across connections: concurrent bets never debit more than the balance covers': {
     needs: ['reopen'],
-    async run(context: CaseContext) {
-      const first = await context.open()
+    async run(first, context: CaseContext) {
       const second = await first.connectBy('reopen')
       const results = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
@@ -92,13 +56,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
       )
     },
   },
-  {
-    id: 'WS-45',
-    level: 'MUST',
-    name: 'After a crash, no commit that was answered as committed is missing',
+  'WS-45 After a crash, no commit that was answered as committed is missing': {
     needs: ['crash'],
-    async run(context: CaseContext) {
-      const before = await context.open()
+    async run(before, context: CaseContext) {
       await before.expectCommitted(placeBet('t-1', 'b-1'))
       const placed = await before.existingBet('b-1')
       await before.expectCommitted(settleBet(placed, 's-1', '60'))
@@ -128,13 +88,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
       context.check(rolled.status === 'ROLLED_BACK', 'b-4 to stay rolled back', rolled)
     },
   },
-  {
-    id: 'WS-46',
-    level: 'MUST',
-    name: 'A crash during a commit leaves the whole commit or nothing of it',
+  'WS-46 A crash during a commit leaves the whole commit or nothing of it': {
     needs: ['crash', 'holdCommit'],
-    async run(context: CaseContext) {
-      const before = await context.open()
+    async run(before, context: CaseContext) {
       const held = await hold(context, before)
       const changes = placeBet('t-1', 'b-1')
       const commit = before.commit(changes)
@@ -160,32 +116,24 @@ export const durabilityCases: readonly CaseDefinition[] = [
       }
     },
   },
-  {
-    id: 'WS-47',
-    level: 'MUST',
-    name: 'Transactions, refusals and tombstones never expire (D5)',
+  'WS-47 Transactions, refusals and tombstones never expire (D5)': {
     needs: ['advanceClock'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await wallet.expectCommitted(refuseBet('t-2', 'b-2'))
       await wallet.expectCommitted(leaveTombstone('r-3', 'b-3'))
       context.trace.note('kit', 'moves the clock by two years')
-      const { harness, trace } = context
-      await callHook(trace, 'advanceClock', () => harness.advanceClock?.(wallet.opened, 2 * yearMs))
+      await wallet.hook('advanceClock', 2 * yearMs)
       await wallet.expectConflict(placeBet('t-1', 'b-9'), 'the transaction is recorded')
       await wallet.expectConflict(placeBet('t-2', 'b-2'), 'its refusal is recorded')
       await wallet.expectConflict(placeBet('t-3', 'b-3'), 'the bet was rolled back')
       await wallet.expectBalance('anna', '70')
     },
   },
-  {
-    id: 'WS-48',
-    level: 'MUST',
-    name: 'A commit in progress does not block the commits of other players, or load',
+  'WS-48 A commit in progress does not block the commits of other players, or load': {
     needs: ['holdCommit'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
+    players: [anna, ...otherPlayers],
+    async run(wallet, context: CaseContext) {
       const held = await hold(context, wallet)
       const ofAnna = wallet.commit(placeBet('t-1', 'b-1'))
       ofAnna.catch(() => undefined) // checked below, unless a check fails first
@@ -203,7 +151,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
       context.check(result.status === 'committed', "anna's bet committed", result)
     },
   },
-]
+})
 
 async function expectCommittedMeanwhile(context: CaseContext, wallet: Wallet, player: Player): Promise<void> {
   const id = `of-${player.playerId}`

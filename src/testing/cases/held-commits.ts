@@ -2,14 +2,13 @@
 import type { CommitResult } from '../../store.js'
 import type { CaseContext } from '../case-context.js'
 import type { HeldCommit } from '../harness.js'
-import { callHook } from '../hook-calls.js'
 import { shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
 /** Arranges that the next commit stops midway. */
 export async function hold(context: CaseContext, wallet: Wallet): Promise<HeldCommit> {
   context.trace.note('kit', 'will stop the next commit midway')
-  const held = await callHook(context.trace, 'holdCommit', () => context.harness.holdCommit?.(wallet.opened))
+  const held = await wallet.hook('holdCommit')
   context.check(held !== undefined, 'holdCommit to return a handle', held)
   return held
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { WalletStore } from '../../store.js'
 import { concurrentBurst, history, initialPlayers, permissivePolicy } from '../arbitraries.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { type CommitFault, type FaultyStore, faultyStore } from '../faulty-store.js'
 import type { StoreHarness } from '../harness.js'
 import { type Cents, type HistoryStep, keyOf, Model, type ModelAnswer, type ModelRequest } from '../model.js'
@@ -18,15 +18,12 @@ import {
   shownState,
   withPlayerScopedIds,
 } from '../sandbox.js'
+import { withLoadConfirmed } from '../stores-around.js'
 import { CaseFailed } from '../trace.js'
-import { withLoadConfirmed } from '../with-load-confirmed.js'
 
-export const historyCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-95',
-    level: 'MUST',
-    name: 'Random histories get the answers and the final state of the model',
-    async run(context: CaseContext) {
+export const historyCases = casesOf({
+  'WS-95 Random histories get the answers and the final state of the model': {
+    async runAlone(context: CaseContext) {
       context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       await everyRun(context, fc.tuple(history), async ([steps]) => {
@@ -34,12 +31,9 @@ export const historyCases: readonly CaseDefinition[] = [
       })
     },
   },
-  {
-    id: 'WS-96',
-    level: 'MUST',
-    name: 'Random histories with a crash at a random step get the answers and the final state of the model',
+  'WS-96 Random histories with a crash at a random step get the answers and the final state of the model': {
     needs: ['crash'],
-    async run(context: CaseContext) {
+    async runAlone(context: CaseContext) {
       context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       await everyRun(context, fc.tuple(history, fc.nat(12)), async ([steps, crashAt]) => {
@@ -49,75 +43,71 @@ export const historyCases: readonly CaseDefinition[] = [
       })
     },
   },
-  {
-    id: 'WS-97',
-    level: 'MUST',
-    name: 'Concurrent requests get answers and a final state that some sequential order explains, under any schedule',
-    async run(context: CaseContext) {
-      context.keepsIdsApart()
-      const sandboxes = new Sandboxes(context)
-      const runs = fc.tuple(fc.scheduler(), concurrentBurst)
-      await everyRun(context, runs, async ([scheduler, { before, concurrent }]) => {
-        const sandbox = await sandboxes.next()
-        const model = new Model(initialPlayers, permissivePolicy)
-        const earlier = supported(context, before)
-        for (const step of earlier) {
-          await sandbox.perform(step)
-          model.perform(step)
-        }
-        const steps = supported(context, concurrent).map(withoutFault)
-        const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
-        const observed = await scheduler.waitFor(
-          Promise.all(steps.map(step => sandbox.perform(step, store, schedule))),
-        )
-        const answered = steps.map((step, index) => ({ step, answer: observed[index]?.answer ?? 'fault' }))
-        const state = await sandbox.finalState()
-        context.check(
-          someOrderExplains(model, answered, sameAnswer, end => sameState(end, state)),
-          'the answers and the final state of some sequential order',
-          answered.map(({ answer }) => shownAnswer(answer)).join('; '),
-        )
-        await sandbox.expectMoneyToAddUp([...earlier, ...steps])
-      })
+  'WS-97 Concurrent requests get answers and a final state that some sequential order explains, under any schedule':
+    {
+      async runAlone(context: CaseContext) {
+        context.keepsIdsApart()
+        const sandboxes = new Sandboxes(context)
+        const runs = fc.tuple(fc.scheduler(), concurrentBurst)
+        await everyRun(context, runs, async ([scheduler, { before, concurrent }]) => {
+          const sandbox = await sandboxes.next()
+          const model = new Model(initialPlayers, permissivePolicy)
+          const earlier = supported(context, before)
+          for (const step of earlier) {
+            await sandbox.perform(step)
+            model.perform(step)
+          }
+          const steps = supported(context, concurrent).map(withoutFault)
+          const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
+          const observed = await scheduler.waitFor(
+            Promise.all(steps.map(step => sandbox.perform(step, store, schedule))),
+          )
+          const answered = steps.map((step, index) => ({ step, answer: observed[index]?.answer ?? 'fault' }))
+          const state = await sandbox.finalState()
+          context.check(
+            someOrderExplains(model, answered, sameAnswer, end => sameState(end, state)),
+            'the answers and the final state of some sequential order',
+            answered.map(({ answer }) => shownAnswer(answer)).join('; '),
+          )
+          await sandbox.expectMoneyToAddUp([...earlier, ...steps])
+        })
+      },
     },
-  },
-  {
-    id: 'WS-98',
-    level: 'MUST',
-    name: 'Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks',
-    async run(context: CaseContext) {
-      context.keepsIdsApart()
-      const sandboxes = new Sandboxes(context)
-      const anyFault = fc.option(fc.constantFrom<CommitFault>('lost-request', 'lost-answer', 'delayed'))
-      const runs = fc.tuple(
-        fc.scheduler(),
-        concurrentBurst,
-        fc.array(anyFault, { maxLength: 6 }),
-        fc.boolean(),
-      )
-      await everyRun(context, runs, async ([scheduler, { before, concurrent }, faults, deliverFirst]) => {
-        const sandbox = await sandboxes.next()
-        const earlier = supported(context, before)
-        for (const step of earlier) await sandbox.perform(step)
-        const steps = supported(context, concurrent).map(withoutFault)
-        const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
-        const faulty = faultyStore(store, faults)
-        const observed = await scheduler.waitFor(
-          Promise.all(steps.map(step => sandbox.perform(step, faulty, schedule))),
+  'WS-98 Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks':
+    {
+      async runAlone(context: CaseContext) {
+        context.keepsIdsApart()
+        const sandboxes = new Sandboxes(context)
+        const anyFault = fc.option(fc.constantFrom<CommitFault>('lost-request', 'lost-answer', 'delayed'))
+        const runs = fc.tuple(
+          fc.scheduler(),
+          concurrentBurst,
+          fc.array(anyFault, { maxLength: 6 }),
+          fc.boolean(),
         )
+        await everyRun(context, runs, async ([scheduler, { before, concurrent }, faults, deliverFirst]) => {
+          const sandbox = await sandboxes.next()
+          const earlier = supported(context, before)
+          for (const step of earlier) await sandbox.perform(step)
+          const steps = supported(context, concurrent).map(withoutFault)
+          const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
+          const faulty = faultyStore(store, faults)
+          const observed = await scheduler.waitFor(
+            Promise.all(steps.map(step => sandbox.perform(step, faulty, schedule))),
+          )
 
-        faulty.clearFaults()
-        if (deliverFirst) await scheduler.waitFor(faulty.deliverDelayed())
-        const answers = observed.map(({ answer }) => answer)
-        const definite = await recover(scheduler, sandbox, { faulty, schedule }, steps, answers)
-        await scheduler.waitFor(faulty.deliverDelayed())
+          faulty.clearFaults()
+          if (deliverFirst) await scheduler.waitFor(faulty.deliverDelayed())
+          const answers = observed.map(({ answer }) => answer)
+          const definite = await recover(scheduler, sandbox, { faulty, schedule }, steps, answers)
+          await scheduler.waitFor(faulty.deliverDelayed())
 
-        for (const { request, answer } of definite) await sandbox.expectRecord(request, answer)
-        await sandbox.expectMoneyToAddUp([...earlier, ...steps])
-      })
+          for (const { request, answer } of definite) await sandbox.expectRecord(request, answer)
+          await sandbox.expectMoneyToAddUp([...earlier, ...steps])
+        })
+      },
     },
-  },
-]
+})
 
 /**
  * After faults the platform rolls back its placebets and retries every other request. Returns all definite

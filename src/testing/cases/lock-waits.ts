@@ -1,5 +1,5 @@
 /** Commits that wait for a player whom another writer has locked, and give up. */
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { anna } from '../changes.js'
 import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
@@ -8,29 +8,27 @@ import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from 
 /** The time for the commits to give up, as a multiple of `timeoutMs`: by default more than MySQL waits. */
 const givingUpFactor = 2
 
-export const lockWaitCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-49',
-    level: 'MUST',
-    name: 'A commit that gives up waiting for a locked player writes nothing, not even with a later commit on its connection',
-    needs: ['holdPlayer'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
-      const givenUp = await commitBetsWhileHeld(context, wallet)
-      const later = await commitBetsOfOthers(context, wallet)
-      await expectTrueResults(context, wallet, [...givenUp, ...later])
+export const lockWaitCases = casesOf({
+  'WS-49 A commit that gives up waiting for a locked player writes nothing, not even with a later commit on its connection':
+    {
+      needs: ['holdPlayer'],
+      players: [anna, ...otherPlayers],
+      async run(wallet, context: CaseContext) {
+        const givenUp = await commitBetsWhileHeld(context, wallet)
+        const later = await commitBetsOfOthers(context, wallet)
+        await expectTrueResults(context, wallet, [...givenUp, ...later])
+      },
     },
-  },
-]
+})
 
 /** Commits bets of anna while another writer holds her, and releases her as soon as they have ended. */
 export async function commitBetsWhileHeld(
   context: CaseContext,
   wallet: Wallet,
 ): Promise<Awaited<ReturnType<typeof commitBets>>> {
-  const { harness, trace, options } = context
+  const { trace, options } = context
   trace.note('PAM', 'locks anna, and keeps her locked')
-  const held = await callHook(trace, 'holdPlayer', () => harness.holdPlayer?.(wallet.opened, 'anna'))
+  const held = await wallet.hook('holdPlayer', 'anna')
   context.check(typeof held?.release === 'function', 'holdPlayer to return { release }', held)
   let ended = false
   const attempts = commitBets(wallet).finally(() => {

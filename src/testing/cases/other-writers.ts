@@ -1,48 +1,33 @@
 /** External writers: PAM code changes balances and bets beside the library. */
-import type { SettlementRequest } from '../../requests.js'
 import type { CommitResult } from '../../store.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
-import { sameAmount } from '../equality.js'
 import type { HeldCommit } from '../harness.js'
-import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
 import { hold, untilHeld } from './held-commits.js'
 
-export const otherWriterCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-75',
-    level: 'MUST',
-    name: 'load returns a balance that includes external deposits',
+export const otherWriterCases = casesOf({
+  'WS-75 load returns a balance that includes external deposits': {
     needs: ['depositExternally'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       await wallet.expectBalance('anna', '100') // a cache filled by this read must not be used below
       await deposit(context, wallet, '50.25')
       await wallet.expectBalance('anna', '150.25')
     },
   },
-  {
-    id: 'WS-76',
-    level: 'MUST',
-    name: 'A deposit between load and commit is kept and causes no conflict',
+  'WS-76 A deposit between load and commit is kept and causes no conflict': {
     needs: ['depositExternally'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
       await deposit(context, wallet, '50')
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      context.check(sameAmount(balance, '120'), '120 in the answer', balance)
+      context.expectAmount(balance, '120', 'in the answer')
       await wallet.expectBalance('anna', '120')
     },
   },
-  {
-    id: 'WS-77',
-    level: 'MUST',
-    name: 'A withdrawal between load and commit counts: commit checks the floor against the current balance',
+  'WS-77 A withdrawal between load and commit counts: commit checks the floor against the current balance': {
     needs: ['depositExternally'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
       await deposit(context, wallet, '-90')
       // No read in between: a store that caches still has the balance from before the withdrawal.
@@ -51,13 +36,9 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.expectBalance('anna', '10')
     },
   },
-  {
-    id: 'WS-78',
-    level: 'MUST',
-    name: 'Concurrent external deposits and bets are all in the balance',
+  'WS-78 Concurrent external deposits and bets are all in the balance': {
     needs: ['depositExternally'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       const count = 8
       const bets = Array.from({ length: count }, (_, index) =>
         wallet.commit(placeBet(`t-${index}`, `b-${index}`, { stake: '2' })),
@@ -70,13 +51,9 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.expectBalance('anna', String(100 + 3 * count - 2 * debited))
     },
   },
-  {
-    id: 'WS-79',
-    level: 'MUST',
-    name: 'A commit does not overwrite a deposit that is made while the commit is in progress',
+  'WS-79 A commit does not overwrite a deposit that is made while the commit is in progress': {
     needs: ['depositExternally', 'holdCommit'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       const held = await hold(context, wallet)
       const commit = wallet.commit(placeBet('t-1', 'b-1'))
       const result = await writeDuring(context, held, commit, () => deposit(context, wallet, '50'))
@@ -85,63 +62,51 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.expectBalance('anna', committed ? '120' : '150', 'it includes the deposit of 50')
     },
   },
-  {
-    id: 'WS-80',
-    level: 'MUST',
-    name: 'An external settlement is a live credit of the bet and is in the balance',
+  'WS-80 An external settlement is a live credit of the bet and is in the balance': {
     needs: ['settleExternally'],
-    async run(context: CaseContext) {
-      const wallet = await placed(context)
+    async run(wallet, context: CaseContext) {
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await settleExternally(context, wallet, 'pam-1', '60')
       await wallet.expectBalance('anna', '130')
-      const { credits } = await wallet.existingBet('b-1')
-      context.check(sameAmount(credits.BET_PAID?.live, '60'), '60 live for BET_PAID', credits)
-      await wallet.expectCommitted(unsettleBet(await wallet.existingBet('b-1'), 'u-1'))
+      const paid = await wallet.existingBet('b-1')
+      context.expectAmount(paid.credits.BET_PAID?.live, '60', 'live for BET_PAID')
+      await wallet.expectCommitted(unsettleBet(paid, 'u-1'))
       await wallet.expectBalance('anna', '70')
     },
   },
-  {
-    id: 'WS-81',
-    level: 'MUST',
-    name: 'An external settlement increases the revision: a rollback based on the bet before it is a conflict',
-    needs: ['settleExternally'],
-    async run(context: CaseContext) {
-      const wallet = await placed(context)
-      const before = await wallet.existingBet('b-1')
-      await settleExternally(context, wallet, 'pam-1', '60')
-      const after = await wallet.existingBet('b-1')
-      context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
-      const result = await wallet.commit(rollBackBet(before, 'r-1'))
-      context.check(result.status === 'conflict', 'conflict, because the bet has been settled', result)
-      await wallet.expectBalance('anna', '130')
+  'WS-81 An external settlement increases the revision: a rollback based on the bet before it is a conflict':
+    {
+      needs: ['settleExternally'],
+      async run(wallet, context: CaseContext) {
+        await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+        const before = await wallet.existingBet('b-1')
+        await settleExternally(context, wallet, 'pam-1', '60')
+        const after = await wallet.existingBet('b-1')
+        context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
+        const result = await wallet.commit(rollBackBet(before, 'r-1'))
+        context.check(result.status === 'conflict', 'conflict, because the bet has been settled', result)
+        await wallet.expectBalance('anna', '130')
+      },
     },
-  },
-  {
-    id: 'WS-82',
-    level: 'MUST',
-    name: 'An external settlement does not revive an uncollected clawback: only the new credit is live (D7)',
+  'WS-82 An external settlement does not revive an uncollected clawback: only the new credit is live (D7)': {
     needs: ['settleExternally'],
-    async run(context: CaseContext) {
-      const wallet = await placed(context)
+    async run(wallet, context: CaseContext) {
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await settleExternally(context, wallet, 'pam-1', '60')
       const paid = await wallet.existingBet('b-1')
       await wallet.expectCommitted(unsettleBet(paid, 'u-1', { uncollected: true }))
       await settleExternally(context, wallet, 'pam-2', '40')
-      const credit = (await wallet.existingBet('b-1')).credits.BET_PAID
-      const same = credit !== undefined && sameAmount(credit.live, '40') && sameAmount(credit.owed, '60')
-      context.check(same, '40 live and 60 owed', credit)
-      const further = settleBet(await wallet.existingBet('b-1'), 's-9', '5')
-      await wallet.expectCommitted(further)
+      const owing = await wallet.existingBet('b-1')
+      context.expectAmount(owing.credits.BET_PAID?.live, '40', 'live')
+      context.expectAmount(owing.credits.BET_PAID?.owed, '60', 'owed')
+      await wallet.expectCommitted(settleBet(owing, 's-9', '5'))
       await wallet.expectBalance('anna', '175')
     },
   },
-  {
-    id: 'WS-83',
-    level: 'MUST',
-    name: 'A commit does not overwrite an external settlement that is made while the commit is in progress',
+  'WS-83 A commit does not overwrite an external settlement that is made while the commit is in progress': {
     needs: ['settleExternally', 'holdCommit'],
-    async run(context: CaseContext) {
-      const wallet = await placed(context)
+    async run(wallet, context: CaseContext) {
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const before = await wallet.existingBet('b-1')
       const held = await hold(context, wallet)
       const commit = wallet.commit(settleBet(before, 's-1', '5', { type: 'VOIDED' }))
@@ -152,12 +117,11 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       context.check(committed || result.status === 'conflict', 'committed or conflict', result)
       await wallet.expectBalance('anna', committed ? '135' : '130', 'it includes the settlement of 60')
       const { credits } = await wallet.existingBet('b-1')
-      const same =
-        sameAmount(credits.BET_PAID?.live, '60') && (!committed || sameAmount(credits.VOIDED?.live, '5'))
-      context.check(same, `60 live for BET_PAID${committed ? ', and 5 for VOIDED' : ''}`, credits)
+      context.expectAmount(credits.BET_PAID?.live, '60', 'live for BET_PAID')
+      if (committed) context.expectAmount(credits.VOIDED?.live, '5', 'live for VOIDED')
     },
   },
-]
+})
 
 /** Turns of the event loop in which the external writer may finish, unless it waits for the held commit. */
 const turnsMax = 1000
@@ -189,17 +153,10 @@ async function writeDuring(
   return commit
 }
 
-async function placed(context: CaseContext): Promise<Wallet> {
-  const wallet = await context.open()
-  await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-  return wallet
-}
-
 async function deposit(context: CaseContext, wallet: Wallet, amount: string): Promise<void> {
   const action = amount.startsWith('-') ? `withdraws ${amount.slice(1)} from` : `deposits ${amount} for`
   const answered = context.trace.start('PAM', `${action} anna`)
-  const { harness, trace } = context
-  await callHook(trace, 'depositExternally', () => harness.depositExternally?.(wallet.opened, 'anna', amount))
+  await wallet.hook('depositExternally', 'anna', amount)
   answered('done')
 }
 
@@ -210,16 +167,8 @@ async function settleExternally(
   amount: string,
 ): Promise<void> {
   const answered = context.trace.start('PAM', `settles b-1 with ${amount} as ${transactionId}`)
-  const settlement: SettlementRequest = {
-    transactionId,
-    betId: 'b-1',
-    playerId: 'anna',
-    type: 'BET_PAID',
-    amount,
-    currency: 'EUR',
-    transactionDate,
-  }
-  const { harness, trace } = context
-  await callHook(trace, 'settleExternally', () => harness.settleExternally?.(wallet.opened, settlement))
+  const ids = { transactionId, betId: 'b-1', playerId: 'anna' }
+  const credit = { type: 'BET_PAID', amount, currency: 'EUR' } as const
+  await wallet.hook('settleExternally', { ...ids, ...credit, transactionDate })
   answered('done')
 }

@@ -1,5 +1,5 @@
 /** The PAM's own rows of a commit: they must be in its database transaction, whatever becomes of it. */
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, ben, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { faultyStore } from '../faulty-store.js'
 import { call } from '../platform-calls.js'
@@ -9,52 +9,38 @@ import { hold, untilHeld } from './held-commits.js'
 import { commitBetsWhileHeld } from './lock-waits.js'
 import { refuseBetsOfAnna } from './pam-rules.js'
 
-export const ownRowCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-91',
-    level: 'MUST',
-    name: 'The PAM’s own rows are one per recorded movement, none for conflicts, refusals and lost commits',
+export const ownRowCases = casesOf({
+  'WS-91 The PAM’s own rows are one per recorded movement, none for conflicts, refusals and lost commits': {
     needs: ['ownRows'],
-    async run(context: CaseContext) {
-      const wallet = await context.open()
+    async run(wallet, context: CaseContext) {
       await moveAndConflict(wallet)
       await wallet.expectOwnRows()
       await loseCommits(context, wallet)
       await wallet.expectOwnRows()
     },
   },
-  {
-    id: 'WS-92',
-    level: 'MUST',
-    name: 'Own rows are one per recorded movement, also if a commit of the same batch is refused',
+  'WS-92 Own rows are one per recorded movement, also if a commit of the same batch is refused': {
     needs: ['ownRows', 'refuseBets'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
+    players: [anna, ...otherPlayers],
+    async run(wallet, context: CaseContext) {
       await refuseBetsOfAnna(context, wallet)
       await Promise.all([commitBetsOfOthers(context, wallet), commitBets(wallet)])
       await wallet.expectOwnRows()
     },
   },
-  {
-    id: 'WS-93',
-    level: 'MUST',
-    name: 'A commit that gives up waiting for a locked player leaves no own row',
+  'WS-93 A commit that gives up waiting for a locked player leaves no own row': {
     needs: ['ownRows', 'holdPlayer'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
+    players: [anna, ...otherPlayers],
+    async run(wallet, context: CaseContext) {
       await commitBetsWhileHeld(context, wallet)
       await wallet.expectOwnRows()
       await commitBets(wallet)
       await wallet.expectOwnRows()
     },
   },
-  {
-    id: 'WS-94',
-    level: 'MUST',
-    name: 'A crash during a commit leaves its own row with the whole commit, or none',
+  'WS-94 A crash during a commit leaves its own row with the whole commit, or none': {
     needs: ['ownRows', 'crash', 'holdCommit'],
-    async run(context: CaseContext) {
-      const before = await context.open()
+    async run(before, context: CaseContext) {
       const held = await hold(context, before)
       const commit = before.commit(placeBet('t-1', 'b-1'))
       commit.catch(() => undefined) // lost with the crash
@@ -69,7 +55,7 @@ export const ownRowCases: readonly CaseDefinition[] = [
       }
     },
   },
-]
+})
 
 async function moveAndConflict(wallet: Wallet): Promise<void> {
   await wallet.expectCommitted(placeBet('t-1', 'b-1'))

@@ -1,40 +1,34 @@
 /** Rules of the PAM: closed players, changed currencies, stakes that the store refuses. */
 import type { CommitResult } from '../../store.js'
 import { checkResult } from '../../store-checks.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
-import { callHook } from '../hook-calls.js'
 import { handlers, platformOptions } from '../platform.js'
 import { shown, shownResult } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from './all-or-nothing.js'
 
-export const pamRuleCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-56',
-    level: 'MUST',
-    name: 'A closed player is loaded as before, and credits and recorded refusals of the player are committed',
-    needs: ['closePlayer'],
-    async run(context: CaseContext) {
-      const wallet = await withTwoBets(context)
-      await closeAnna(context, wallet)
-      await expectCreditsToBeCommitted(wallet)
+export const pamRuleCases = casesOf({
+  'WS-56 A closed player is loaded as before, and credits and recorded refusals of the player are committed':
+    {
+      needs: ['closePlayer'],
+      async run(wallet, context: CaseContext) {
+        await placeTwoBets(wallet)
+        context.trace.note('PAM', 'closes the account of anna')
+        await wallet.hook('closePlayer', 'anna')
+        await expectCreditsToBeCommitted(wallet)
+      },
     },
-  },
-  {
-    id: 'WS-57',
-    level: 'MUST',
-    name: 'After a change of the currency, a bet keeps its own, and guard 3 checks the new one (D23)',
+  'WS-57 After a change of the currency, a bet keeps its own, and guard 3 checks the new one (D23)': {
     needs: ['changeCurrency'],
-    async run(context: CaseContext) {
-      const wallet = await withTwoBets(context)
+    async run(wallet, context: CaseContext) {
+      await placeTwoBets(wallet)
       const before = await wallet.existingBet('b-1')
-      const { harness, trace } = context
-      trace.note('PAM', "changes anna's currency from EUR to SEK")
-      await callHook(trace, 'changeCurrency', () => harness.changeCurrency?.(wallet.opened, 'anna', 'SEK'))
+      context.trace.note('PAM', "changes anna's currency from EUR to SEK")
+      await wallet.hook('changeCurrency', 'anna', 'SEK')
 
       const player = await wallet.player('anna')
-      context.check(player?.currency === 'SEK', 'the currency SEK for anna', player)
+      context.check(player !== null && player.currency === 'SEK', 'the currency SEK for anna', player)
       await wallet.expectBet(before)
       const placed = await wallet.transaction('placebet', 't-1')
       context.check(placed?.currency === 'EUR', 'the currency EUR for the transaction t-1', placed)
@@ -46,57 +40,42 @@ export const pamRuleCases: readonly CaseDefinition[] = [
       context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
     },
   },
-  {
-    id: 'WS-58',
-    level: 'MUST',
-    name: 'A stake that the store refuses writes nothing, not even with a later commit on its connection, and the refusal is final (D6)',
-    needs: ['refuseBets'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
-      await refuseBetsOfAnna(context, wallet)
-      const refused = await commitBets(wallet)
-      const later = await commitBetsOfOthers(context, wallet)
-      for (const { changes, result } of refused) {
-        const isRefused = result.startsWith('refused ')
-        context.check(
-          isRefused,
-          `${changes.transaction.transactionId} refused by the rule of the store`,
-          result,
-        )
-      }
-      await expectTrueResults(context, wallet, [...refused, ...later])
-      await expectFinalRefusal(context, wallet)
+  'WS-58 A stake that the store refuses writes nothing, not even with a later commit on its connection, and the refusal is final (D6)':
+    {
+      needs: ['refuseBets'],
+      players: [anna, ...otherPlayers],
+      async run(wallet, context: CaseContext) {
+        await refuseBetsOfAnna(context, wallet)
+        const refused = await commitBets(wallet)
+        const later = await commitBetsOfOthers(context, wallet)
+        for (const { changes, result } of refused) {
+          const expected = `${changes.transaction.transactionId} refused by the rule of the store`
+          context.check(result.startsWith('refused '), expected, result)
+        }
+        await expectTrueResults(context, wallet, [...refused, ...later])
+        await expectFinalRefusal(context, wallet)
+      },
     },
-  },
-  {
-    id: 'WS-59',
-    level: 'MUST',
-    name: 'The store refuses debits only: credits and recorded refusals of the same player are committed (D6, D7)',
-    needs: ['refuseBets'],
-    async run(context: CaseContext) {
-      const wallet = await withTwoBets(context)
-      await refuseBetsOfAnna(context, wallet)
-      await expectCreditsToBeCommitted(wallet)
+  'WS-59 The store refuses debits only: credits and recorded refusals of the same player are committed (D6, D7)':
+    {
+      needs: ['refuseBets'],
+      async run(wallet, context: CaseContext) {
+        await placeTwoBets(wallet)
+        await refuseBetsOfAnna(context, wallet)
+        await expectCreditsToBeCommitted(wallet)
+      },
     },
-  },
-]
+})
 
 /** Anna has placed 30 on b-1 and 20 on b-2, and 50 are left. */
-async function withTwoBets(context: CaseContext): Promise<Wallet> {
-  const wallet = await context.open()
+async function placeTwoBets(wallet: Wallet): Promise<void> {
   await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '30' }))
   await wallet.expectCommitted(placeBet('t-2', 'b-2', { stake: '20' }))
-  return wallet
 }
 
-async function closeAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
-  trace.note('PAM', 'closes the account of anna')
-  await callHook(trace, 'closePlayer', () => harness.closePlayer?.(wallet.opened, 'anna'))
-}
-
-export async function refuseBetsOfAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
+export async function refuseBetsOfAnna({ trace }: CaseContext, wallet: Wallet): Promise<void> {
   trace.note('kit', 'makes the store refuse every stake of anna')
-  await callHook(trace, 'refuseBets', () => harness.refuseBets?.(wallet.opened, 'anna'))
+  await wallet.hook('refuseBets', 'anna')
 }
 
 /** Money goes back to a player who may not bet. What debits nothing is recorded. */

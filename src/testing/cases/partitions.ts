@@ -1,30 +1,27 @@
 /** Partitions, each with a database of its own: one of them is unavailable. */
 import type { WalletStore } from '../../store.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, placeBet } from '../changes.js'
-import { callHook } from '../hook-calls.js'
 import { type CallResult, call, shownTally, tally } from '../platform-calls.js'
 import type { Wallet } from '../wallet.js'
 import { otherPlayers } from './all-or-nothing.js'
 
-export const partitionCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-90',
-    level: 'MUST',
-    name: 'While a partition is unavailable, every request of its players is a fault, and no other partition answers in its place; players of other partitions are served',
-    idScope: 'player',
-    needs: ['stopPartition'],
-    async run(context: CaseContext) {
-      const wallet = await context.open([anna, ...otherPlayers])
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      await callsWhileStopped(context, wallet)
+export const partitionCases = casesOf({
+  'WS-90 While a partition is unavailable, every request of its players is a fault, and no other partition answers in its place; players of other partitions are served':
+    {
+      idScope: 'player',
+      needs: ['stopPartition'],
+      players: [anna, ...otherPlayers],
+      async run(wallet, context: CaseContext) {
+        await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+        await callsWhileStopped(context, wallet)
 
-      for (const { playerId } of [anna, ...otherPlayers]) await rollBackAll(context, wallet.store, playerId)
-      for (const { playerId } of [anna, ...otherPlayers])
-        await wallet.expectBalance(playerId, '100', 'every bet is rolled back')
+        for (const { playerId } of [anna, ...otherPlayers]) await rollBackAll(context, wallet.store, playerId)
+        for (const { playerId } of [anna, ...otherPlayers])
+          await wallet.expectBalance(playerId, '100', 'every bet is rolled back')
+      },
     },
-  },
-]
+})
 
 /** The bets of anna: the first one was placed before the partition stopped. */
 const betsOf = (playerId: string) => (playerId === anna.playerId ? ['1', '2'] : [`of-${playerId}`])
@@ -36,10 +33,11 @@ const rolledBack = (context: CaseContext, store: WalletStore, playerId: string, 
   call(context, store, 'rollbackbet', { transactionId: `r-${bet}`, betId: `b-${bet}`, playerId })
 
 /** Calls for anna, whose partition is stopped, and for the others. Afterwards all of them have ended. */
-async function callsWhileStopped(context: CaseContext, { opened, store }: Wallet): Promise<void> {
-  const { harness, trace, options } = context
+async function callsWhileStopped(context: CaseContext, wallet: Wallet): Promise<void> {
+  const { store } = wallet
+  const { trace, options } = context
   trace.note('kit', 'stops the partition of anna')
-  const resume = await callHook(trace, 'stopPartition', () => harness.stopPartition?.(opened, 'anna'))
+  const resume = await wallet.hook('stopPartition', 'anna')
   context.check(typeof resume === 'function', 'stopPartition to return a function', resume)
   const early: CallResult[] = []
   const ofAnna = [

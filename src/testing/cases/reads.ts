@@ -1,8 +1,9 @@
 /** The snapshots that `load` may return while commits are in progress. */
 import type { WalletSnapshot } from '../../store.js'
-import type { CaseContext, CaseDefinition } from '../case-context.js'
-import { placeBet } from '../changes.js'
+import { type CaseContext, casesOf } from '../case-context.js'
+import { anna, placeBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
+import type { Wallet } from '../wallet.js'
 
 /** The three parts of a snapshot: `true` if the part was read after the commit. */
 interface Parts {
@@ -11,37 +12,27 @@ interface Parts {
   player: boolean
 }
 
-export const readCases: readonly CaseDefinition[] = [
-  {
-    id: 'WS-50',
+export const readCases = casesOf({
+  'WS-50 load returns one consistent snapshot: all of a concurrent commit, or nothing of it': {
     level: 'SHOULD',
-    name: 'load returns one consistent snapshot: all of a concurrent commit, or nothing of it',
-    run: context =>
-      loadsDuringCommits(context, 'all of the commit, or nothing of it', ({ bet, transaction, player }) => {
-        return bet === transaction && transaction === player
-      }),
+    ...during('all of the commit, or nothing of it', parts => new Set(Object.values(parts)).size === 1),
   },
-  {
-    id: 'WS-51',
-    level: 'MUST',
-    name: 'load reads the bet before the transaction: a load that returns a new bet returns its transaction',
-    run: context =>
-      loadsDuringCommits(
-        context,
-        'the transaction if it shows the bet',
-        ({ bet, transaction }) => !bet || transaction,
-      ),
-  },
-  {
-    id: 'WS-52',
-    level: 'MUST',
-    name: 'load reads the player last: a load that returns a new bet or transaction returns the balance after it',
-    run: context =>
-      loadsDuringCommits(context, 'the balance after the commit if it shows bet or transaction', parts => {
-        return (!parts.bet && !parts.transaction) || parts.player
-      }),
-  },
-]
+  'WS-51 load reads the bet before the transaction: a load that returns a new bet returns its transaction':
+    during('the transaction if it shows the bet', ({ bet, transaction }) => !bet || transaction),
+  'WS-52 load reads the player last: a load that returns a new bet or transaction returns the balance after it':
+    during(
+      'the balance after the commit if it shows bet or transaction',
+      ({ bet, transaction, player }) => (!bet && !transaction) || player,
+    ),
+})
+
+/** @param isAllowed of the parts of a load during a commit */
+function during(expected: string, isAllowed: (parts: Parts) => boolean) {
+  return {
+    players: [anna],
+    run: (wallet: Wallet, context: CaseContext) => loadsDuringCommits(wallet, context, expected, isAllowed),
+  }
+}
 
 const rounds = 16
 const readers = 8
@@ -56,11 +47,11 @@ const phases = 4
  * consists of several reads, the commit falls between each two of them for one of the readers.
  */
 async function loadsDuringCommits(
+  wallet: Wallet,
   context: CaseContext,
   expected: string,
   isAllowed: (parts: Parts) => boolean,
 ): Promise<void> {
-  const wallet = await context.open([{ playerId: 'anna', currency: 'EUR', balance: '100' }])
   const { store } = wallet.opened // untraced: only the load that fails is of interest
   context.trace.note('kit', `commits bets of 1, one after the other, while ${readers} readers load the bet`)
   for (let round = 0; round < rounds; round += 1) {

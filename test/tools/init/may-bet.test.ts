@@ -1,18 +1,20 @@
-/** The rule of who may bet, as `init` writes it into store.ts: the kit of limits excludes players while bets are committed. */
+/** The rule of who may bet, as `init` writes it into store.ts: the cases of limits exclude players while bets are committed. */
 import mysql from 'mysql2/promise'
 import ts from 'typescript'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, onTestFinished, test } from 'vitest'
+import type { Player } from '../../../src/store.js'
 import { createMysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
 import {
   createPostgresStore,
   migratePostgres,
   type PostgresStoreOptions,
 } from '../../../src/stores/postgres/index.js'
-import { checkLimits } from '../../../src/testing/index.js'
 import { playersOf } from '../../../src/tools/init/mapping.js'
 import { propose } from '../../../src/tools/init/propose.js'
 import type { Engine } from '../../../src/tools/init/schema.js'
 import { ruleLines, whoMayBetCall } from '../../../src/tools/init/store-file.js'
+import { exclusionCases } from '../../examples/limit-cases.js'
+import type { LimitedWallet, OpenLimited } from '../../examples/limited-player.js'
 import { fastSettings, isMysql, noServer, startServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { schemaOf, table } from './schemas.js'
@@ -40,8 +42,22 @@ function written(engine: Engine) {
   }
 }
 
-const noLimits = { limitStakes: null, limitLosses: null, advanceClock: null }
-const passed = { passed: true, counts: { passed: 3, failed: 0 } }
+const { 'a cool-off ends at its time': _, ...cases } = exclusionCases
+
+/** Every case of exclusions that this rule is about: it has no cool-off. */
+async function playAll(
+  open: (players: readonly Player[]) => Promise<Pick<LimitedWallet, 'store' | 'connect' | 'exclude'>>,
+) {
+  const unused = async () => {
+    throw new Error('the rule has no limits and no clock')
+  }
+  const openLimited: OpenLimited = async players => ({
+    ...(await open(players)),
+    limit: unused,
+    advanceClock: unused,
+  })
+  for (const run of Object.values(cases)) await run(openLimited)
+}
 
 test('on PostgreSQL it holds from its moment, and money still returns', async () => {
   const { pool, drop } = await freshDatabase()
@@ -50,27 +66,16 @@ test('on PostgreSQL it holds from its moment, and money still returns', async ()
   const { players, withinTransaction } = written('postgres')
   await migratePostgres(pool, { players })
   const connect = () => createPostgresStore(pool, { players, withinTransaction })
-  const report = await checkLimits(
-    {
-      async open(accounts) {
-        await pool.query('TRUNCATE pam.accounts, bet_wallet.bets, bet_wallet.transactions')
-        for (const { playerId, currency, balance } of accounts)
-          await pool.query(`INSERT INTO pam.accounts VALUES ($1, $2, $3, 'trial')`, [
-            playerId,
-            currency,
-            balance,
-          ])
-        return { store: connect() }
-      },
-      reopen: connect,
-      async exclude(_, playerId) {
-        await pool.query(`UPDATE pam.accounts SET state = 'excluded' WHERE id = $1`, [playerId])
-      },
-      ...noLimits,
-    },
-    { print: null },
-  )
-  expect(report).toMatchObject(passed)
+  await playAll(async accounts => {
+    await pool.query('TRUNCATE pam.accounts, bet_wallet.bets, bet_wallet.transactions')
+    for (const { playerId, currency, balance } of accounts)
+      await pool.query(`INSERT INTO pam.accounts VALUES ($1, $2, $3, 'trial')`, [playerId, currency, balance])
+    return {
+      store: connect(),
+      connect,
+      exclude: playerId => pool.query(`UPDATE pam.accounts SET state = 'excluded' WHERE id = $1`, [playerId]),
+    }
+  })
 })
 
 const name = isMysql ? 'MySQL' : 'MariaDB'
@@ -91,28 +96,22 @@ describe.skipIf(noServer !== null)(
       const players = { ...rest.players, idCollation: exact }
       await migrateMysql(pool, { players })
       const connect = () => createMysqlStore(pool, { players, withinTransaction })
-      const report = await checkLimits(
-        {
-          async open(accounts) {
-            for (const each of ['pam.accounts', 'bet_wallet.wallet_bets', 'bet_wallet.wallet_transactions'])
-              await pool.query(`DELETE FROM ${each}`)
-            for (const { playerId, currency, balance } of accounts)
-              await pool.query("INSERT INTO pam.accounts VALUES (?, ?, ?, 'trial')", [
-                playerId,
-                currency,
-                balance,
-              ])
-            return { store: connect() }
-          },
-          reopen: connect,
-          async exclude(_, playerId) {
-            await pool.query("UPDATE pam.accounts SET state = 'excluded' WHERE id = ?", [playerId])
-          },
-          ...noLimits,
-        },
-        { print: null },
-      )
-      expect(report).toMatchObject(passed)
+      await playAll(async accounts => {
+        for (const each of ['pam.accounts', 'bet_wallet.wallet_bets', 'bet_wallet.wallet_transactions'])
+          await pool.query(`DELETE FROM ${each}`)
+        for (const { playerId, currency, balance } of accounts)
+          await pool.query("INSERT INTO pam.accounts VALUES (?, ?, ?, 'trial')", [
+            playerId,
+            currency,
+            balance,
+          ])
+        return {
+          store: connect(),
+          connect,
+          exclude: playerId =>
+            pool.query("UPDATE pam.accounts SET state = 'excluded' WHERE id = ?", [playerId]),
+        }
+      })
     })
   },
 )

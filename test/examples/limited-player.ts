@@ -1,27 +1,40 @@
 /** A player with a limit: plays bets, counts what was accepted, and says in words where a rule was wrong. */
-import type { SettlementType, WalletStore } from '../store.js'
-import type { CaseContext } from './case-context.js'
-import { commitTogether } from './gathered-commits.js'
-import { callHook } from './hook-calls.js'
-import type { Cents } from './model.js'
-import { fromCents, toCents } from './platform.js'
-import { type CallResult, call } from './platform-calls.js'
-import type { Wallet } from './wallet.js'
+import type { SettlementType, WalletOptions, WalletStore } from 'bet-wallet'
+import type { Player } from '../../src/store.js'
+import { commitTogether } from '../../src/testing/gathered-commits.js'
+import { fromCents, toCents } from '../../src/testing/platform.js'
+import { type CallResult, call } from '../../src/testing/platform-calls.js'
+import { Trace } from '../../src/testing/trace.js'
 
 export type LimitKind = 'stakes' | 'losses'
 
-const hooks = { stakes: 'limitStakes', losses: 'limitLosses' } as const
+/** An operator's rule in a store, and the PAM that sets the limits. */
+export interface LimitedWallet {
+  store: WalletStore
+  /** Connects as another process does. */
+  connect(): WalletStore
+  /** The options of the handlers. */
+  options?: WalletOptions
+  limit(kind: LimitKind, playerId: string, amount: string): Promise<unknown>
+  /** For these milliseconds, or permanently if they are `null`. */
+  exclude(playerId: string, milliseconds: number | null): Promise<unknown>
+  advanceClock(milliseconds: number): Promise<unknown>
+}
+
+/** Opens a wallet with these players and no other record. */
+export type OpenLimited = (players: readonly Player[]) => Promise<LimitedWallet>
+
 const verbs = { stakes: 'staked', losses: 'lost, open bets included,' }
 
-type Request = [operation: Parameters<typeof call>[2], fields: Parameters<typeof call>[3]]
+export type Request = [operation: Parameters<typeof call>[2], fields: Parameters<typeof call>[3]]
 
 interface PlayedBet {
   betId: string
-  stake: Cents
+  stake: bigint
   /** Placed in an earlier day or week: what happens to it no longer changes the sum. */
   isPast: boolean
   isRolledBack: boolean
-  live: Map<SettlementType, Cents>
+  live: Map<SettlementType, bigint>
 }
 
 /** How a round of bets reaches the store. */
@@ -33,40 +46,44 @@ interface Round {
   transactionDate?: string
 }
 
+/** Sends a call of the platform. */
+export const sendTo = (
+  { store, options }: Pick<LimitedWallet, 'store' | 'options'>,
+  [operation, fields]: Request,
+): Promise<CallResult> => call({ trace: new Trace() }, store, operation, fields, options)
+
 export class LimitedPlayer {
   readonly playerId: string
   readonly bets: PlayedBet[] = []
-  readonly #context: CaseContext
-  readonly #wallet: Wallet
+  readonly #wallet: LimitedWallet
   readonly #kind: LimitKind
   /** Every request that got an answer, with it. */
   readonly #answered: { request: Request; result: CallResult }[] = []
-  #limit: Cents = 0n
-  #counted: Cents = 0n
+  #limit = 0n
+  #counted = 0n
   #ids = 0
 
-  constructor(context: CaseContext, wallet: Wallet, playerId: string, kind: LimitKind) {
-    this.#context = context
+  constructor(wallet: LimitedWallet, playerId: string, kind: LimitKind) {
     this.#wallet = wallet
     this.playerId = playerId
     this.#kind = kind
   }
 
+  get lastBet(): PlayedBet {
+    const bet = this.bets.at(-1)
+    if (bet === undefined) throw new Error('no bet was accepted')
+    return bet
+  }
+
   async limitTo(amount: string): Promise<void> {
-    const { harness, trace } = this.#context
-    const hook = hooks[this.#kind]
-    trace.note('PAM', `limits the ${this.#kind} of ${this.playerId} to ${amount}`)
-    await callHook(trace, hook, () => harness[hook]?.(this.#wallet.opened, this.playerId, amount))
+    await this.#wallet.limit(this.#kind, this.playerId, amount)
     this.#limit = toCents(amount)
   }
 
   /** Places bets of these amounts, all at once, and judges them. */
   async place(amounts: readonly string[], round: Round = {}): Promise<void> {
     const { stores = [this.#wallet.store], meanwhile, transactionDate } = round
-    const requests = amounts.map((amount): Request => {
-      const fields = { ...this.#newIds('t'), playerId: this.playerId, amount }
-      return ['placebet', transactionDate === undefined ? fields : { ...fields, transactionDate }]
-    })
+    const requests = amounts.map(amount => this.bet(amount, transactionDate ? { transactionDate } : {}))
     const results = await commitTogether(
       requests.map((request, index) => ({
         store: stores[index % stores.length] as WalletStore,
@@ -85,8 +102,9 @@ export class LimitedPlayer {
       store,
       run: (held: WalletStore) => this.send(request, held),
     }))
-    for (const result of await commitTogether(calls)) this.#expectOk(request, result)
-    this.judge([{ request, result: this.#resultOf(request) }])
+    const results = await commitTogether(calls)
+    for (const result of results) check(result.ok, 'each copy of the placebet to succeed', result)
+    this.judge([{ request, result: results[0] as CallResult }])
   }
 
   bet(amount: string, fields: object = {}): Request {
@@ -118,9 +136,11 @@ export class LimitedPlayer {
     const unsettlement = type === 'VOIDED' ? 'UNVOIDED' : 'UNSCORED'
     const ids = { ...this.#newIds('u'), betId: bet.betId, playerId: this.playerId }
     const request: Request = ['unsettlement', { ...ids, type: unsettlement }]
-    const result = await this.send(request)
-    if (isCollected) this.#expectOk(request, result)
-    else this.#context.check(!result.ok && !('fault' in result), 'INSUFFICIENT_FUNDS', result)
+    if (isCollected) await this.#sendOk(request)
+    else {
+      const result = await this.send(request)
+      check(codeOf(result) === 'INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS', result)
+    }
     const debit = isCollected ? (bet.live.get(type) ?? 0n) : 0n
     bet.live.delete(type)
     this.#count(bet, type === 'VOIDED' ? debit : 0n, debit)
@@ -129,9 +149,8 @@ export class LimitedPlayer {
   /** Retries every request that was answered: no answer may change, and nothing is counted again. */
   async retryAll(): Promise<void> {
     for (const { request, result } of [...this.#answered]) {
-      const again = await call(this.#context, this.#wallet.store, ...request, this.#options)
-      const isSame = again.ok === result.ok && (again.ok || codeOf(again) === codeOf(result))
-      this.#context.check(isSame, `the first answer again: ${codeOf(result)}`, codeOf(again))
+      const again = await sendTo(this.#wallet, request)
+      check(codeOf(again) === codeOf(result), `the first answer again: ${codeOf(result)}`, again)
     }
   }
 
@@ -142,7 +161,7 @@ export class LimitedPlayer {
   }
 
   async send(request: Request, store = this.#wallet.store): Promise<CallResult> {
-    const result = await call(this.#context, store, ...request, this.#options)
+    const result = await sendTo({ ...this.#wallet, store }, request)
     if (!('fault' in result)) this.#answered.push({ request, result })
     return result
   }
@@ -150,9 +169,9 @@ export class LimitedPlayer {
   /** Compares the answers to concurrent bets with the limit, and counts what was accepted. */
   judge(round: readonly { request: Request; result: CallResult }[]): void {
     const before = this.#counted
-    const accepted: Cents[] = []
+    const accepted: bigint[] = []
     for (const { request, result } of round) {
-      this.#context.check(!('fault' in result), 'a success or a refusal', result)
+      check(!('fault' in result), 'a success or a refusal', result)
       if (!result.ok) continue
       const [, { betId, amount = '0' }] = request
       const stake = toCents(amount)
@@ -165,35 +184,23 @@ export class LimitedPlayer {
     const had = `${this.playerId} had ${verbs[this.#kind]} ${money(before)} of ${limit}`
     const expected = `${this.#kind} of at most ${limit}, and no refusal of a bet within the limit`
     if (accepted.length > 0 && this.#counted > this.#limit)
-      this.#context.check(false, expected, `limit exceeded: ${had}, and ${shownBets(accepted)} accepted`)
+      check(false, expected, `limit exceeded: ${had}, and ${shownBets(accepted)} accepted`)
     for (const { request, result } of round) {
       const stake = toCents(request[1].amount ?? '0')
       if (result.ok || this.#counted + stake > this.#limit) continue
       const others = accepted.length === 0 ? '' : `${shownBets(accepted)} accepted, and `
       const refused = `${others}a bet of ${money(stake)} was refused: ${codeOf(result)}`
-      this.#context.check(false, expected, `too strict: ${had}, ${others === '' ? 'and ' : ''}${refused}`)
+      check(false, expected, `too strict: ${had}, ${others === '' ? 'and ' : ''}${refused}`)
     }
   }
 
   async #sendOk(request: Request): Promise<void> {
-    this.#expectOk(request, await this.send(request))
+    const result = await this.send(request)
+    check(result.ok, `the ${request[0]} to succeed`, result)
   }
 
-  #expectOk([operation]: Request, result: CallResult): void {
-    this.#context.check(result.ok, `the ${operation} to succeed`, result)
-  }
-
-  #resultOf(request: Request): CallResult {
-    const answered = this.#answered.find(each => each.request === request)
-    return answered?.result ?? { ok: false, fault: 'no answer' }
-  }
-
-  #count({ isPast }: PlayedBet, staked: Cents, lost: Cents): void {
+  #count({ isPast }: PlayedBet, staked: bigint, lost: bigint): void {
     if (!isPast) this.#counted += this.#kind === 'stakes' ? staked : lost
-  }
-
-  get #options() {
-    return this.#context.harness.walletOptions?.(this.#wallet.opened) ?? {}
   }
 
   #newIds(letter: string): { transactionId: string; betId: string } {
@@ -203,17 +210,23 @@ export class LimitedPlayer {
   }
 }
 
+/** @throws {CaseFailed} unless `holds` */
+export function check(holds: boolean, expected: string, actual: unknown): asserts holds {
+  const trace: Trace = new Trace()
+  trace.check(holds, expected, actual)
+}
+
 const codeOf = (result: CallResult) =>
   result.ok ? 'ok' : 'fault' in result ? `fault ${result.fault}` : result.errorCode
 
 /** `20.00` */
-function money(cents: Cents): string {
+function money(cents: bigint): string {
   const [whole, fraction = ''] = fromCents(cents).split('.')
   return `${whole}.${fraction.padEnd(2, '0')}`
 }
 
 /** `bets of 20.00 and 15.00 were both` */
-function shownBets(stakes: readonly Cents[]): string {
+function shownBets(stakes: readonly bigint[]): string {
   const amounts = stakes.map(money)
   const last = amounts.pop() ?? ''
   if (amounts.length === 0) return `a bet of ${last} was`

@@ -1,4 +1,4 @@
-/** The optional method of a store, in a store around it. */
+/** Stores around a store. */
 import type { WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
 
 type LoadConfirmed = NonNullable<WalletStore['loadConfirmed']>
@@ -10,4 +10,14 @@ export function withLoadConfirmed(
 ): Pick<WalletStore, 'loadConfirmed'> {
   if (store.loadConfirmed === undefined) return {}
   return { loadConfirmed: keys => around(keys, inner => (store.loadConfirmed as LoadConfirmed)(inner)) }
+}
+
+/** The same store with another `commit`. */
+export function withCommit(store: WalletStore, commit: WalletStore['commit']): WalletStore {
+  return {
+    contractVersion: store.contractVersion,
+    load: keys => store.load(keys),
+    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
+    commit,
+  }
 }
