@@ -25,8 +25,8 @@ export const commandHelp = `Usage
                migration, server, kit and GRANT statements
   migrate      creates the library's tables for your players' table, or prints the SQL
   grants       prints the GRANT statements for a role of the database
-  check        says what is wrong with the database: settings, rights, indexes, and code that
-               writes balances back
+  check        says what is wrong with the database: settings, rights, indexes; and lists the
+               code that writes balances
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
@@ -142,10 +142,12 @@ Run it as the wallet's own user. It changes nothing: a trial debit is rolled bac
   trial debit      one player is credited and debited, and the database transaction is rolled back.
                    Your triggers run: what they lack, such as a right, shows only so
   lookup indexes   of bet, player, reconcile
-  statements       code that sets a balance instead of adding to it, in the statistics of the
-                   server: pg_stat_statements, or the digests of performance_schema. Needs a user
-                   who may see the statements of others: pg_read_all_stats, or SELECT on
-                   performance_schema. Procedures and triggers are not checked.
+  CHECKs           those of the players' table and below it, to be read
+  statements       code that writes the balance, in the statistics of the server:
+                   pg_stat_statements, or the digests of performance_schema. What adds to it in
+                   the statement is counted, read the others. Needs a user who may see the
+                   statements of others: pg_read_all_stats, or SELECT on performance_schema.
+                   Procedures and triggers are not seen.
 
 ${urlHelp} Can be repeated, or the
                             variable has several with spaces between: the servers of a cluster
@@ -153,8 +155,6 @@ ${urlHelp} Can be repeated, or the
 ${playersHelp}
 
 Exceptions
-  --locked <id>             a statement that was found, whose code locks the row before it reads
-                            the balance; can be repeated
   --no-lookup-indexes       the indexes of lookups may be missing
   --allow-not-durable       as the option of the store
 
@@ -162,8 +162,7 @@ Output
   --json                    prints JSON
 
 The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no
-answer, a missing right, or a statement to be read by you. What is switched off, such as
-pg_stat_statements, is counted as skipped and is no problem.`
+answer, or a missing right. The two lists to be read never change it.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)
