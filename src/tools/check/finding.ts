@@ -44,17 +44,15 @@ export const noPlayer = finding(
   'not tried: no player has a balance, or other code has locked every row',
 )
 
-/** @param checks each with its table and its text */
+/** @param checks each with its table and its text; not empty */
 export const checksFinding = (checks: readonly string[]): Finding =>
-  checks.length === 0
-    ? finding('CHECKs', 'ok', "none on the players' table, nor below it")
-    : finding(
-        'CHECKs',
-        'read',
-        'a debit that fails one of these is a fault (500), and is not recorded: read them. Declare locked or held ' +
-          'funds by players.reserved, so that such a stake is refused with INSUFFICIENT_FUNDS',
-        checks,
-      )
+  finding(
+    'CHECKs',
+    'read',
+    'a debit that fails one of these is a fault (500), and is not recorded: read them. Declare locked or held ' +
+      'funds by players.reserved, so that such a stake is refused with INSUFFICIENT_FUNDS',
+    checks,
+  )
 
 /** A server with all that was found. */
 export interface CheckedServer {

@@ -119,11 +119,14 @@ async function checksIn(ask: Ask, tables: Tables): Promise<Finding> {
     SELECT DISTINCT format('%s: %s %s', relation.oid::regclass, k.conname, pg_get_constraintdef(k.oid)) AS text
     FROM relation
     JOIN pg_catalog.pg_constraint k ON k.contype = 'c' AND k.conislocal AND (k.conrelid = relation.oid
-      OR k.contypid IN (SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid = relation.oid))
+      OR k.contypid IN (SELECT atttypid FROM pg_catalog.pg_attribute
+        WHERE attrelid = relation.oid AND NOT attisdropped))
     ORDER BY 1`,
     [],
   )) as { text: string }[]
-  return checksFinding(rows.map(({ text }) => text))
+  return rows.length === 0
+    ? finding('CHECKs', 'ok', "none on the players' table, nor below it")
+    : checksFinding(rows.map(({ text }) => text))
 }
 
 async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Finding> {
@@ -151,7 +154,7 @@ async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Fin
   return statementsFinding({
     statements: await recordedIn(ask, schema, columns),
     columns,
-    own: `${tables.schema}.transactions`,
+    own: `${tables.players.table} player`,
     about: [
       ...since,
       ...(track === 'all' ? [] : [`those inside functions are not (pg_stat_statements.track is ${track})`]),
@@ -206,17 +209,20 @@ async function columnsOf(ask: Ask, tables: Tables): Promise<BalanceColumn[]> {
   const { table, tableName, columns, columnNames } = tables.players
   const relations = (await ask(
     `${withTablesBelow(tables)}
-    SELECT n.nspname AS schema, c.relname AS table FROM relation
+    SELECT n.nspname AS schema, c.relname AS table, c.relkind::text AS kind FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`,
     [],
-  )) as { schema: string; table: string }[]
+  )) as { schema: string; table: string; kind: string }[]
   const plan = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
   const output = plan.Plans?.[0]?.Output?.[0] ?? ''
   const below = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?("(?:[^"]|"")*"|[\w$]+)$/u.exec(output)?.[1]
-  const column = below?.replace(/^"(.*)"$/, '$1').replaceAll('""', '"') ?? null
-  return relations.map(each => {
-    const isNamed = each.schema === tableName[0] && each.table === tableName[1]
-    return { ...each, column: isNamed ? columnNames.balance : column }
-  })
+  const isNamed = (schema?: string, name?: string) => schema === tableName[0] && name === tableName[1]
+  const target = isNamed(plan.Schema, plan['Relation Name']) ? undefined : below
+  const column = target?.replace(/^"(.*)"$/, '$1').replaceAll('""', '"') ?? null
+  const isView = relations.some(each => isNamed(each.schema, each.table) && each.kind === 'v')
+  return relations.map(each => ({
+    ...each,
+    column: isView && !isNamed(each.schema, each.table) ? column : columnNames.balance,
+  }))
 }

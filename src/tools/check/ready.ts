@@ -1,6 +1,6 @@
 /** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
 import type { Durability } from '../../stores/database/durability.js'
-import { StoreError } from '../../stores/database/errors.js'
+import type { StoreError } from '../../stores/database/errors.js'
 import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
 
 /** What differs between the engines. */
@@ -85,7 +85,8 @@ export async function readyFindings(
     if (subject === 'durability' && isNotDurable(first))
       return [durabilityFinding(first, stop, allowNotDurable)]
     if (index === stoppedAt) {
-      const lines = stop instanceof StoreError && stop.isSolvedByMigration ? ['npx bet-wallet migrate'] : []
+      const { isSolvedByMigration } = stop as Partial<StoreError>
+      const lines = isSolvedByMigration ? ['npx bet-wallet migrate'] : []
       return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
     }
     if (subject === 'privileges') return []
@@ -116,7 +117,8 @@ function durabilityFinding(first: unknown, stop: unknown, allowNotDurable: boole
 const textOf = (durability: Durability | null): string =>
   durability === null ? '' : `; a failover: ${durability.level}: ${durability.reason}`
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'error')
+export const codeOf = (error: unknown): string =>
+  String((error as { code?: unknown } | null)?.code ?? 'error')
 const isNotDurable = (error: unknown) => codeOf(error) === 'NOT_DURABLE'
 /** `UNAVAILABLE`: the connection was lost, or there was no answer in time. */
 const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown' : 'problem')

@@ -37,7 +37,8 @@ export const notAllowed = (grant: string): Finding =>
 export const switchedOff = (reason: string): Finding =>
   finding('statements', 'skipped', `not checked: ${reason}`)
 
-const writePattern = /^(?!\s*(?:select|explain|grant|revoke)\b).*\b(?:update|insert|merge|replace)\b/is
+const writePattern =
+  /^(?!\s*(?:select|explain|grant|revoke|create|alter)\b).*\b(?:update|insert|merge|replace)\b/is
 
 /** How MySQL and MariaDB mark a statement of which they have kept only the beginning. */
 const cutPattern = /\.\.\.\s*$/

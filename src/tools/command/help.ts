@@ -22,7 +22,7 @@ export const commandHelp = `Usage
 
   try          a wallet in memory, with a page to try it: no clone, no database
   init         reads your schema, proposes the mapping of your players' table, and writes store,
-               migration, server, kit and GRANT statements
+               server and kit
   migrate      creates the library's tables for your players' table, or prints the SQL
   grants       prints the GRANT statements for a role of the database
   check        says what is wrong with the database: settings, rights, indexes; and lists the
@@ -70,9 +70,9 @@ export const initHelp = `Usage
 
 Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
 the wallet uses, each with its reason, and asks who may bet where a column looks like a status. It
-writes the files of docs/first-hour.md into the current folder: store.ts, server.ts, kit.ts,
-grants.sql, and migrate.ts or SQL for your migration tool. Without a terminal it names each option
-that is missing.
+writes the files of docs/first-hour.md into the current folder: store.ts, kit.ts, and server.ts for
+node:http (other frameworks: docs/frameworks.md). It prints the commands migrate and grants for your
+table. Without a terminal it names each option that is missing.
 It changes nothing in the database, and overwrites no file.
 
 ${urlHelp}
@@ -82,15 +82,12 @@ Instead of a proposal
   --id <column>             the playerId that the platform sends
   --balance <column>        the balance that a bet may use
   --currency <text>         a column; or a code such as EUR, of all players: then the wallet reads
-                            your table by a view, which the migration creates
+                            your table by a view: the statement is printed
   --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0;
                             none: a text, or a numeric without a scale, is in whole units
   --may-bet <column=values> refuses the bets of all other players: state=active,trial;
                             is_blocked=false; closed_at=null. Several columns, by repeating it,
                             must all agree. anyone: closed and excluded players can bet
-  --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
-  --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
-                            (package.json); on MySQL and MariaDB flyway, typeorm or none
   --folder <path>           where store.ts and the others are written (.)
 
 The exit code is 0, or 2 if nothing was written.`

@@ -45,7 +45,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     const first = await run()
     expect(first.error).toBe('')
     expect(lineOf(first.out, 'statements')).toMatch(/^ {2}- .*may not see the statements of others/)
-    expect(lineOf(first.out, 'CHECKs')).toMatch(/ok .*none on the players' table/)
+    expect(lineOf(first.out, 'CHECKs')).toMatch(/^ {2}- .*this user sees none: run check again/)
     const grant = "GRANT SELECT ON performance_schema.* TO 'wallet'@'127.%';"
     expect(first.out).toContain(`\n             ${grant}\n`)
     expect(first.out).toMatch(
@@ -64,7 +64,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(lineOf(out, 'statements')).toMatch(
       /ok .*1 statement on pam\.accounts adds to the balance in the statement, no other writes it; recorded since 20/,
     )
-    expect(out).toContain('\n0 problems\n')
+    expect(out).toContain('\n0 problems, 1 skipped\n')
     expect(code).toBe(0)
   })
 
@@ -209,16 +209,15 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   test('CHECKs of the table, and of that below a view', async () => {
     await admin.query(`ALTER TABLE pam.accounts ADD COLUMN held decimal(18, 2) NOT NULL DEFAULT 0;
       ALTER TABLE pam.accounts ADD CONSTRAINT keeps_held CHECK (balance >= held);
-      CREATE VIEW pam.v AS SELECT id, currency, balance FROM pam.accounts;
-      GRANT SELECT, UPDATE, SHOW VIEW ON pam.v TO wallet@'127.%'`)
-    const { code, out } = await run()
+      CREATE VIEW pam.v AS SELECT id, currency, balance FROM pam.accounts`)
+    const { code, out } = await run([], adminUrl)
     expect(lineOf(out, 'CHECKs')).toMatch(
       /READ .*a debit that fails one of these is a fault .*players\.reserved/,
     )
     expect(out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK \(.*`balance`.*>=.*`held`/m)
     expect(code).toBe(0)
     const players = ['--players', 'pam.v', '--id', 'id', '--id-collation', 'utf8mb4_general_ci']
-    const view = await run([...players, '--currency', 'currency', '--balance', 'balance'])
+    const view = await run([...players, '--currency', 'currency', '--balance', 'balance'], adminUrl)
     expect(view.out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK/m)
     await admin.query(`DROP VIEW pam.v; ALTER TABLE pam.accounts DROP CONSTRAINT keeps_held;
       ALTER TABLE pam.accounts DROP COLUMN held`)
