@@ -70,9 +70,9 @@ export const initHelp = `Usage
 
 Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
 the wallet uses, each with its reason, and asks who may bet where a column looks like a status. It
-writes the files of docs/first-hour.md into the current folder: store.ts, kit.ts, and server.ts for
-node:http (other frameworks: docs/frameworks.md). It prints the commands migrate and grants for your
-table. Without a terminal it names each option that is missing.
+writes the files of docs/first-hour.md into the current folder: store.ts, kit.ts, and server.ts
+for node:http (other frameworks: docs/frameworks.md). It prints the commands migrate and grants
+for your table. Without a terminal it names each option that is missing.
 It changes nothing in the database, and overwrites no file.
 
 ${urlHelp}
