@@ -1,6 +1,6 @@
 /** Runs the code blocks of the pages, each in a process of its own, on the build. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CodeBlock, codeBlocksOf, type Page, root } from './pages.js'
 
@@ -24,6 +24,8 @@ const testedElsewhere = ['docs/frameworks.md']
 /** Every other ts block of these pages, written to a file. */
 export function writePrograms(pages: readonly Page[]): Program[] {
   mkdirSync(folder, { recursive: true })
+  // As the reader of docs/events.md does.
+  copyFileSync(join(root, 'examples/webhooks/sender.ts'), join(folder, 'webhook-sender.ts'))
   const programs = pages
     .filter(({ path }) => !testedElsewhere.includes(path))
     .flatMap(codeBlocksOf)

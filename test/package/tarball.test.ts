@@ -69,7 +69,6 @@ const exportsOf: Record<string, string[]> = {
     'importTransactions',
     'migrateMysql',
     'mysqlMigrationSql',
-    'webhookSender',
   ],
   'bet-wallet/operations': ['collectMetrics', 'createHealth', 'stopGracefully', 'subscribe'],
   'bet-wallet/postgres': [
@@ -86,7 +85,6 @@ const exportsOf: Record<string, string[]> = {
     'importTransactions',
     'migratePostgres',
     'postgresMigrationSql',
-    'webhookSender',
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',

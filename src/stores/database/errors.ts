@@ -5,8 +5,8 @@ import type { CommitResult } from '../../store.js'
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  * - `UNSUPPORTED_CLIENT`: the client cannot be used: not connected, rows in another form, no database
- *   transactions where `withinTransaction` needs them, connections that are not utf8mb4 or not strict, or
- *   several writable servers that are no cluster.
+ *   transactions where `withinTransaction` needs them, or connections that are not utf8mb4 or not strict.
+ * - `SERVERS_APART`: several servers of the list are writable, and are no cluster.
  * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
  *   password, unknown database, read-only role, too old.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
@@ -41,6 +41,7 @@ import type { CommitResult } from '../../store.js'
 export type StoreErrorCode =
   | 'INVALID_OPTIONS'
   | 'UNSUPPORTED_CLIENT'
+  | 'SERVERS_APART'
   | 'DATABASE_REJECTED'
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
@@ -67,6 +68,7 @@ const pages: Record<StoreErrorCode, string | Record<Engine, string>> = {
     mysql: 'configuration.md#mysql-options',
   },
   UNSUPPORTED_CLIENT: { postgres: 'postgres.md#client', mysql: 'mysql.md#client' },
+  SERVERS_APART: 'mysql.md#refused-at-start',
   DATABASE_REJECTED: 'errors.md#store-error-codes',
   SCHEMA_MISSING: { postgres: 'postgres.md#migrations', mysql: 'mysql.md#migrations' },
   SCHEMA_VERSION: { postgres: 'postgres.md#upgrades', mysql: 'mysql.md#migrations' },
@@ -90,6 +92,11 @@ function pageOf(engine: Engine, code: StoreErrorCode): string {
   return `bet-wallet/docs/${typeof page === 'string' ? page : page[engine]}`
 }
 
+interface StoreErrorOptions {
+  cause?: unknown
+  isSolvedByMigration?: boolean
+}
+
 /** A fault of a store over a database. `code` is stable; the message is for people, and ends with `page`. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -100,18 +107,21 @@ export class StoreError extends Error {
   readonly page: string
   /** The message without the page. */
   readonly problem: string
+  /** Whether the migration with the same options solves it: not every `SCHEMA_VERSION`. */
+  readonly isSolvedByMigration: boolean
 
-  constructor(engine: Engine, code: StoreErrorCode, problem: string, options?: { cause?: unknown }) {
+  constructor(engine: Engine, code: StoreErrorCode, problem: string, options?: StoreErrorOptions) {
     const page = pageOf(engine, code)
     super(`${problem}${/[.!?]$/.test(problem) ? '' : '.'} See ${page}`, options)
     this.engine = engine
     this.code = code
     this.page = page
     this.problem = problem
+    this.isSolvedByMigration = options?.isSolvedByMigration ?? false
   }
 }
 
-export type MakeError = (code: StoreErrorCode, problem: string, options?: { cause?: unknown }) => StoreError
+export type MakeError = (code: StoreErrorCode, problem: string, options?: StoreErrorOptions) => StoreError
 
 export interface StoreErrors {
   make: MakeError

@@ -17,9 +17,6 @@ import { calledProcedure, procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
-/** In the message of `UNSUPPORTED_CLIENT` for two servers that would record the same call. */
-export const writableApart = 'are both writable, and are not members of one cluster'
-
 /**
  * Checks every server. One that is unavailable may come back later: it is a problem only if all of them are.
  *
@@ -47,9 +44,9 @@ export async function checkServers(
   const other = checked.find(({ cluster }) => cluster !== first.cluster)
   if (other !== undefined)
     throw storeError(
-      'UNSUPPORTED_CLIENT',
-      `Servers ${first.number} and ${other.number} of the list ${writableApart}: a ` +
-        'call whose answer is lost would be recorded on both. Set read_only on all but one',
+      'SERVERS_APART',
+      `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one ` +
+        'cluster: a call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
   connections.begin(first.number - 1, first.group)
   return first.column
@@ -158,6 +155,7 @@ async function checkTables(database: Session, tables: Tables): Promise<void> {
       throw storeError(
         'SCHEMA_MISSING',
         `The schema ${schemaName} has no table ${name}, or this user may not see it: ${migrateAdvice}`,
+        { isSolvedByMigration: true },
       )
     }
     const version = Number(/^bet-wallet (\d+)$/.exec(String(table[1]))?.[1] ?? schemaVersion)
@@ -165,6 +163,7 @@ async function checkTables(database: Session, tables: Tables): Promise<void> {
       throw storeError(
         'SCHEMA_VERSION',
         `${schemaName}.${name} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
+        { isSolvedByMigration: true },
       )
     if (String(table[2]) !== 'InnoDB')
       throw storeError('NOT_DURABLE', `${schemaName}.${name} is a table of ${table[2]}; it must be InnoDB`)
@@ -204,6 +203,7 @@ async function checkProcedures(database: Session, tables: Tables, allowOtherOpti
   throw storeError(
     'SCHEMA_VERSION',
     `The procedure ${tables.schemaName}.${name} ${problem}: ${migrateAdvice}`,
+    { isSolvedByMigration: true },
   )
 }
 

@@ -2,7 +2,6 @@
 import { QueryFailed } from '../database/deadline.js'
 import { createOutbox, type DueRow, type OutboxErrors, type OutboxTable } from '../database/outbox.js'
 import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
-import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
 import { check, classify, hasNumber, privilegeNumbers, startError, storeError } from './errors.js'
@@ -93,9 +92,6 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
     retry: () => transaction(database => database.run(retryStatement(tables))),
   })
 }
-
-/** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
-export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)
 
 /** Also a temporary table of other code on this connection has the name. */
 async function mustSeeTransactions(database: Session, tables: Tables): Promise<void> {

@@ -186,6 +186,7 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     throw storeError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet, or this role lacks USAGE on it: ${migrateAdvice}`,
+      { isSolvedByMigration: true },
     )
   }
   const [newest] = (await ask(`SELECT max(version) AS version FROM ${schema}.migrations`, [])) as {
@@ -197,6 +198,7 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     throw storeError(
       'SCHEMA_VERSION',
       `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
+      { isSolvedByMigration: true },
     )
   }
   const [options] = (await ask(optionsProblem(tables), [])) as { problem: string }[]
@@ -226,6 +228,7 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
       throw storeError(
         'SCHEMA_VERSION',
         `The function ${schemaName}.${name} ${sameName.length === 0 ? 'does not exist' : 'was changed'}: ${migrateAdvice}`,
+        { isSolvedByMigration: true },
       )
     }
   }

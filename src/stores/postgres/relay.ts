@@ -8,7 +8,6 @@ import {
 } from '../database/outbox.js'
 import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
 import type { Row } from '../database/rows.js'
-import { webhookSender as sender, type WebhookOptions } from '../database/webhooks.js'
 import { checkRowSecurity } from './check-visibility.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
 import { check, classify, hasCode, startError, storeError } from './errors.js'
@@ -90,6 +89,3 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
     },
   })
 }
-
-/** Makes the `deliver` of a relay: webhooks. @throws {StoreError} `INVALID_OPTIONS`, naming the option */
-export const webhookSender = (options: WebhookOptions): RelayOptions['deliver'] => sender(check, options)

@@ -9,15 +9,16 @@ export type Subject =
   | 'players table'
   | 'trial debit'
   | 'lookup indexes'
+  | 'CHECKs'
   | 'statements'
 
 export interface Finding {
   subject: Subject
   /**
    * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an
-   * option has accepted it.
+   * option has accepted it. `read`: a list for people, without a verdict.
    */
-  state: 'ok' | 'problem' | 'unknown' | 'skipped'
+  state: 'ok' | 'problem' | 'unknown' | 'skipped' | 'read'
   text: string
   /** SQL or commands to paste, or the statements that were found. */
   lines: readonly string[]
@@ -43,6 +44,16 @@ export const noPlayer = finding(
   'not tried: no player has a balance, or other code has locked every row',
 )
 
+/** @param checks each with its table and its text; not empty */
+export const checksFinding = (checks: readonly string[]): Finding =>
+  finding(
+    'CHECKs',
+    'read',
+    'a debit that fails one of these is a fault (500), and is not recorded: read them. Declare locked or held ' +
+      'funds by players.reserved, so that such a stake is refused with INSUFFICIENT_FUNDS',
+    checks,
+  )
+
 /** A server with all that was found. */
 export interface CheckedServer {
   /** `127.0.0.1:5432/casino` */
@@ -56,8 +67,6 @@ export interface CheckedServer {
 }
 
 export interface CheckSettings {
-  /** Ids of statements whose code locks the row first. */
-  locked: readonly string[]
   lookupIndexes: boolean
   allowNotDurable: boolean
 }

@@ -36,9 +36,13 @@ export async function trialFinding(pool: MysqlPool, tables: Tables): Promise<Fin
   return finding('trial debit', 'problem', `answered 500: ${answer.message} (error ${answer.number})`)
 }
 
+/** By it the list of statements knows this one: digests have no comments. */
+export const trialAlias = 'bet_wallet_check'
+
 function changeBy(tables: Tables, delta: string): string {
   const { table, columns } = tables.players
-  return `UPDATE ${table} player
-    SET player.${columns.balance} = ${balancePlus(tables, 'player', `CAST(${delta} AS ${unitDecimal})`)}
-    WHERE player.${columns.balance} IS NOT NULL ORDER BY player.${columns.id} LIMIT 1`
+  const balance = `${trialAlias}.${columns.balance}`
+  return `UPDATE ${table} ${trialAlias}
+    SET ${balance} = ${balancePlus(tables, trialAlias, `CAST(${delta} AS ${unitDecimal})`)}
+    WHERE ${balance} IS NOT NULL ORDER BY ${trialAlias}.${columns.id} LIMIT 1`
 }

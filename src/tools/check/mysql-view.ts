@@ -1,70 +1,42 @@
-/** Which column of which table the balances of a view are, on MySQL and MariaDB. */
+/** Which columns of which tables the balances of a view are, on MySQL and MariaDB. */
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
-import type { BalanceColumnName } from './write-back.js'
+import type { BalanceColumn } from './statements.js'
 
 /** Rows as lists of values. */
-type Ask = (text: string, values?: unknown[]) => Promise<readonly (readonly (string | number | null)[])[]>
+export type Ask = (
+  text: string,
+  values?: unknown[],
+) => Promise<readonly (readonly (string | number | null)[])[]>
 
 /**
  * @returns the column itself, and where the table is a view, those below it
- * @throws {Error} if the catalog does not show them to this user, or the column of the view is computed
+ * @throws {Error} if this user may not see the definition of the view
  */
-export async function columnsBehind(ask: Ask, named: BalanceColumnName): Promise<BalanceColumnName[]> {
+export async function columnsBehind(ask: Ask, named: BalanceColumn): Promise<BalanceColumn[]> {
   const { schema, table, column } = named
-  const inCatalog = (what: string, from: string) =>
-    ask(`SELECT ${what} FROM information_schema.${from} WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?`, [
-      schema,
-      table,
-    ])
-  const [[type] = []] = await inCatalog('TABLE_TYPE', 'TABLES')
-  if (type === undefined)
-    throw new Error(
-      `${schema}.${table} does not exist, or this user needs SELECT on a column of it to see it`,
-    )
-  if (type !== 'VIEW') return [named]
-  const [[definition] = []] = await inCatalog('VIEW_DEFINITION', 'VIEWS')
+  const [[definition] = []] = await ask(
+    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [schema, table],
+  )
+  if (definition === undefined) return [named]
   if (!definition)
     throw new Error(
       `to see which table the view reads, this user needs SELECT, SHOW VIEW ON ${schema}.${table}`,
     )
-  const below = columnIn(String(definition), column)
-  if (below === null)
-    throw new Error(`the definition of the view does not tell which column ${schema}.${table}.${column} is`)
-  return [named, ...(await columnsBehind(ask, below))]
-}
-
-const quotedName = '`(?:[^`]|``)+`'
-const namePattern = /`(?:[^`]|``)+`/g
-const plain = (quoted: string) => quoted.slice(1, -1).replaceAll('``', '`')
-
-/**
- * The column that a view calls `column`; `null` if that is computed.
- *
- * @param definition as the catalog has it: ``select `a`.`cents` AS `balance` from `pam`.`accounts` `a` ``
- */
-export function columnIn(definition: string, column: string): BalanceColumnName | null {
-  const columns = definition.matchAll(
-    new RegExp(
-      `(?<=\\bselect (?:distinct )?|,)((?:${quotedName}\\.){1,2}${quotedName}) AS (${quotedName})`,
-      'gi',
+  const text = String(definition)
+  const below = await Promise.all(
+    sourcesIn(text).map(([source, name]) =>
+      columnsBehind(ask, { schema: source, table: name, column: columnIn(text, column) }),
     ),
   )
-  const found = [...columns].find(([, , name = '']) => plain(name).toLowerCase() === column.toLowerCase())
-  const names = [...(found?.[1] ?? '').matchAll(namePattern)].map(([name]) => plain(name))
-  const [first, second, third] = names
-  if (first === undefined || second === undefined) return null
-  if (third !== undefined) return { schema: first, table: second, column: third }
-  const source = sourceCalled(first, definition)
-  return source && { ...source, column: second }
+  return [named, ...below.flat()]
 }
 
-/** The table that has this alias: `` `pam`.`accounts` `a` ``. */
-function sourceCalled(alias: string, definition: string): { schema: string; table: string } | null {
-  const sources = sourcesIn(definition)
-  const [only] = sources
-  if (only !== undefined && sources.length === 1) return { schema: only[0], table: only[1] }
-  const named = [
-    ...definition.matchAll(new RegExp(`(${quotedName})\\.(${quotedName}) (${quotedName})`, 'g')),
-  ].find(([, , , name = '']) => plain(name) === alias)
-  return named === undefined ? null : { schema: plain(named[1] ?? ''), table: plain(named[2] ?? '') }
+/** As the catalog has it: ``select `a`.`cents` AS `balance` from …``; `null` where it is computed. */
+function columnIn(definition: string, column: string | null): string | null {
+  for (const [, name = '', shown = ''] of definition.matchAll(
+    /(?:,|select |distinct )(?:`[^`]+`\.)*`([^`]+)` AS `([^`]+)`/gi,
+  ))
+    if (shown.toLowerCase() === column?.toLowerCase()) return name
+  return null
 }

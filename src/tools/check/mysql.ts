@@ -1,7 +1,6 @@
 /** The check of a server of MySQL or MariaDB. */
 import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
-import { writableApart } from '../../stores/mysql/check.js'
 import { hasNumber, privilegeNumbers } from '../../stores/mysql/errors.js'
 import { createMysqlStore, type MysqlPool, type MysqlTables } from '../../stores/mysql/index.js'
 import { creditProcedureName } from '../../stores/mysql/sql/fragments.js'
@@ -10,15 +9,11 @@ import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
-import { type CheckSettings, describe, type Finding, finding } from './finding.js'
-import { trialFinding } from './mysql-trial.js'
-import { columnsBehind } from './mysql-view.js'
-import { allFindings } from './ready.js'
-import { notAllowed, statementsFinding, switchedOff } from './statements.js'
-import type { BalanceColumnName } from './write-back.js'
-
-/** Rows as lists of values. */
-type Ask = (text: string, values?: unknown[]) => Promise<readonly (readonly (string | number | null)[])[]>
+import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
+import { trialAlias, trialFinding } from './mysql-trial.js'
+import { type Ask, columnsBehind } from './mysql-view.js'
+import { allFindings, codeOf } from './ready.js'
+import { type BalanceColumn, notAllowed, statementsFinding, switchedOff } from './statements.js'
 
 /**
  * All but the connection. A check that is not possible is a finding.
@@ -33,6 +28,8 @@ export async function checkMysql(
   { user, settings }: { user: string; settings: CheckSettings },
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
+  const [schema, table] = tables.players.tableName
+  const columns = () => columnsBehind(ask, { schema, table, column: tables.players.columnNames.balance })
   return await allFindings(settings, {
     async ready(allowNotDurable) {
       const store = createMysqlStore(pool, { ...options, allowNotDurable })
@@ -42,7 +39,8 @@ export async function checkMysql(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(pool, tables),
     lookupIndexes: () => indexesFinding(ask, tables),
-    statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
+    checks: async () => checksIn(ask, await columns()),
+    statements: async () => statementsIn(ask, await columns(), user),
   })
 }
 
@@ -56,8 +54,8 @@ export async function checkMysqlServers(
     return null
   } catch (error) {
     const problem = describe(error)
-    return problem.includes(writableApart)
-      ? finding('server', 'problem', `UNSUPPORTED_CLIENT: ${problem}`)
+    return codeOf(error) === 'SERVERS_APART'
+      ? finding('server', 'problem', `SERVERS_APART: ${problem}`)
       : finding('server', 'unknown', `not checked whether they are one cluster: ${problem}`)
   }
 }
@@ -119,18 +117,31 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
   )
 }
 
-async function statementsIn(
-  ask: Ask,
-  { players }: Tables,
-  { user, locked }: { user: string; locked: readonly string[] },
-): Promise<Finding> {
+async function checksIn(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding> {
+  const checks: string[] = []
+  for (const { schema, table } of columns) {
+    const rows = await ask(
+      `SELECT c.CONSTRAINT_NAME, c.CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS c
+        JOIN information_schema.TABLE_CONSTRAINTS t USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)
+        WHERE t.TABLE_SCHEMA = ? AND t.TABLE_NAME = ? AND t.CONSTRAINT_TYPE = 'CHECK'`,
+      [schema, table],
+    )
+    checks.push(...rows.map(([name, clause]) => `${schema}.${table}: ${name} CHECK (${clause})`))
+  }
+  // The catalog hides them from a user with rights on columns only, as the wallet has.
+  return checks.length === 0
+    ? finding('CHECKs', 'skipped', 'this user sees none: run check again as an owner of the tables')
+    : checksFinding(checks)
+}
+
+const digests = 'performance_schema.events_statements_summary_by_digest'
+
+async function statementsIn(ask: Ask, columns: readonly BalanceColumn[], user: string): Promise<Finding> {
   const [[isOn] = []] = await ask('SELECT @@performance_schema')
   if (String(isOn) !== '1')
     return switchedOff('performance_schema is OFF: it is a setting for the start of the server')
-  const [schema, table] = players.tableName
-  const columns = await columnsBehind(ask, { schema, table, column: players.columnNames.balance })
   try {
-    return await digestsFinding(ask, columns, locked)
+    return await digestsFinding(ask, columns)
   } catch (error) {
     if (!hasNumber(error, ...privilegeNumbers)) throw error
     return notAllowed(`GRANT SELECT ON performance_schema.* TO ${granteeOf(user)}`)
@@ -138,12 +149,7 @@ async function statementsIn(
 }
 
 /** Rejects where this user may not read the statistics. */
-async function digestsFinding(
-  ask: Ask,
-  columns: readonly BalanceColumnName[],
-  locked: readonly string[],
-): Promise<Finding> {
-  const digests = 'performance_schema.events_statements_summary_by_digest'
+async function digestsFinding(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding> {
   const [[consumer] = []] = await ask(
     "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'",
   )
@@ -158,30 +164,31 @@ async function digestsFinding(
     return switchedOff(
       "no statement was recorded: performance_schema.setup_instruments may have 'statement/%' disabled",
     )
+  // A name without a schema is of the default schema.
   const rows = await ask(
-    `SELECT SCHEMA_NAME, DIGEST_TEXT, COUNT_STAR FROM ${digests}
-      WHERE ${columns.map(() => 'LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0').join(' OR ')}`,
-    columns.map(({ table }) => table),
+    `SELECT DIGEST_TEXT, COUNT_STAR, DATE_FORMAT(LAST_SEEN, '%Y-%m-%d %H:%i') FROM ${digests}
+      WHERE ${columns
+        .map(
+          () => `LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0
+            AND (LOWER(COALESCE(SCHEMA_NAME, ?)) = LOWER(?) OR LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0)`,
+        )
+        .join(' OR ')}`,
+    columns.flatMap(({ schema, table }) => [table, schema, schema, schema]),
   )
-  return statementsFinding(
-    rows.map(([schema, text, calls]) => ({
+  const full = `the statistics are full, and lack statements: raise performance_schema_digests_size`
+  return statementsFinding({
+    statements: rows.map(([text, calls, seen]) => ({
       text: String(text),
       calls: Number(calls),
-      user: null,
-      schemaDefault: schema == null ? null : String(schema),
+      details: [`last seen ${seen}`],
     })),
     columns,
-    {
-      locked,
-      about: [`recorded since ${since}`, 'those inside procedures, functions and triggers are not'].join(
-        ', ',
-      ),
-      incomplete:
-        Number(forgotten) === 0
-          ? null
-          : 'the statistics are full, and lack statements: raise performance_schema_digests_size, or run ' +
-            `TRUNCATE TABLE ${digests}, wait for a day of calls, and check again`,
-      grant: null,
-    },
-  )
+    own: trialAlias,
+    about: [
+      `recorded since ${since}`,
+      'those inside procedures, functions and triggers are not',
+      ...(Number(forgotten) === 0 ? [] : [full]),
+    ].join(', '),
+    forget: `Forget all, when you have corrected one: TRUNCATE TABLE ${digests}`,
+  })
 }

@@ -3,16 +3,22 @@ import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
 import { planOf } from '../../stores/postgres/check-visibility.js'
 import { createPostgresStore, type PostgresClient, type PostgresTables } from '../../stores/postgres/index.js'
+import { relationsBelow } from '../../stores/postgres/sql/balance-rule.js'
 import { createIndex } from '../../stores/postgres/sql/lookups.js'
-import { quoted } from '../../stores/postgres/sql/quoting.js'
+import { literal, quoted } from '../../stores/postgres/sql/quoting.js'
 import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
-import { type CheckSettings, type Finding, finding } from './finding.js'
+import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
 import { allFindings } from './ready.js'
-import { type Statement, statementsFinding, switchedOff } from './statements.js'
-import type { BalanceColumnName } from './write-back.js'
+import {
+  type BalanceColumn,
+  notAllowed,
+  type Statement,
+  statementsFinding,
+  switchedOff,
+} from './statements.js'
 
 /** Rows as objects. */
 type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
@@ -38,7 +44,8 @@ export async function checkPostgres(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
-    statements: () => statementsIn(ask, tables, { user, locked: settings.locked }),
+    checks: () => checksIn(ask, tables),
+    statements: () => statementsIn(ask, tables, user),
   })
 }
 
@@ -102,59 +109,83 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
   )
 }
 
-async function statementsIn(
-  ask: Ask,
-  tables: Tables,
-  { user, locked }: { user: string; locked: readonly string[] },
-): Promise<Finding> {
+/** The tables and views below the players' table, that itself among them. */
+const withTablesBelow = (tables: Tables) => `WITH RECURSIVE
+  ${relationsBelow(`SELECT ${literal(tables.players.table)}::regclass::oid`)}`
+
+async function checksIn(ask: Ask, tables: Tables): Promise<Finding> {
+  const rows = (await ask(
+    `${withTablesBelow(tables)}
+    SELECT DISTINCT format('%s: %s %s', relation.oid::regclass, k.conname, pg_get_constraintdef(k.oid)) AS text
+    FROM relation
+    JOIN pg_catalog.pg_constraint k ON k.contype = 'c' AND k.conislocal AND (k.conrelid = relation.oid
+      OR k.contypid IN (SELECT atttypid FROM pg_catalog.pg_attribute
+        WHERE attrelid = relation.oid AND NOT attisdropped))
+    ORDER BY 1`,
+    [],
+  )) as { text: string }[]
+  return rows.length === 0
+    ? finding('CHECKs', 'ok', "none on the players' table, nor below it")
+    : checksFinding(rows.map(({ text }) => text))
+}
+
+async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Finding> {
   const [extension] = (await ask(
     `SELECT quote_ident(n.nspname) AS schema,
-        to_regclass(quote_ident(n.nspname) || '.pg_stat_statements_info') IS NOT NULL AS "hasInfo"
+        to_regclass(quote_ident(n.nspname) || '.pg_stat_statements_info') IS NOT NULL AS "hasInfo",
+        current_setting('pg_stat_statements.track', true) AS track,
+        pg_has_role('pg_read_all_stats', 'USAGE') AS "seesAll"
       FROM pg_catalog.pg_extension e
       JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
     [],
-  )) as { schema: string; hasInfo: boolean }[]
+  )) as { schema: string; hasInfo: boolean; track: string | null; seesAll: boolean }[]
   if (extension === undefined)
     return switchedOff(
       'the extension pg_stat_statements is not in this database: CREATE EXTENSION pg_stat_statements',
     )
-  const [server] = (await ask(
-    `SELECT current_setting('pg_stat_statements.track', true) AS track,
-      pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all`,
-    [],
-  )) as { track: string | null; sees_all: boolean }[]
-  if (!server?.track)
-    return switchedOff('pg_stat_statements is not among the shared_preload_libraries of the server')
-  if (server.track === 'none') return switchedOff('pg_stat_statements.track is none')
+  const { schema, hasInfo, track, seesAll } = extension
+  if (!track) return switchedOff('pg_stat_statements is not among the shared_preload_libraries of the server')
+  if (track === 'none') return switchedOff('pg_stat_statements.track is none')
+  if (!seesAll) return notAllowed(`GRANT pg_read_all_stats TO ${quoted(user)}`)
   const columns = await columnsOf(ask, tables)
+  const since = hasInfo
+    ? await recordedSince(ask, schema)
+    : ['ALTER EXTENSION pg_stat_statements UPDATE shows since when they are recorded']
+  return statementsFinding({
+    statements: await recordedIn(ask, schema, columns),
+    columns,
+    own: `${tables.players.table} player`,
+    about: [
+      ...since,
+      ...(track === 'all' ? [] : [`those inside functions are not (pg_stat_statements.track is ${track})`]),
+    ].join(', '),
+    forget:
+      `PostgreSQL does not record when a statement was last seen. Forget one that you have corrected: SELECT ` +
+      `${schema}.pg_stat_statements_reset(0, 0, <queryid>), and look whether it comes back`,
+  })
+}
+
+async function recordedIn(ask: Ask, schema: string, columns: readonly BalanceColumn[]): Promise<Statement[]> {
   const rows = (await ask(
-    `SELECT s.query AS text, sum(s.calls)::text AS calls, min(r.rolname::text) AS user
-      FROM ${extension.schema}.pg_stat_statements s
+    `SELECT s.query AS text, s.queryid::text AS id, sum(s.calls)::text AS calls,
+        string_agg(DISTINCT r.rolname::text, ', ') AS users, min(to_json(s) ->> 'stats_since') AS since
+      FROM ${schema}.pg_stat_statements s
       LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.userid
       WHERE s.dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
         AND EXISTS (SELECT FROM unnest($1::text[]) name WHERE strpos(lower(s.query), lower(name)) > 0)
-      GROUP BY s.query`,
+      GROUP BY s.query, s.queryid`,
     [columns.map(({ table }) => table)],
-  )) as { text: string; calls: string; user: string | null }[]
-  const since = extension.hasInfo
-    ? await recordedSince(ask, extension.schema)
-    : ['ALTER EXTENSION pg_stat_statements UPDATE shows since when they are recorded']
-  return statementsFinding(
-    rows.map((row): Statement => ({ ...row, calls: Number(row.calls), schemaDefault: null })),
-    columns,
-    {
-      locked,
-      about: [
-        ...since,
-        ...(server.track === 'all'
-          ? []
-          : [`those inside functions are not (pg_stat_statements.track is ${server.track})`]),
-      ].join(', '),
-      // The server forgets the rarest: what happens every day is kept.
-      incomplete: null,
-      grant: server.sees_all ? null : `GRANT pg_read_all_stats TO ${quoted(user)}`,
-    },
-  )
+  )) as { text: string; id: string; calls: string; users: string | null; since: string | null }[]
+  return rows.map(({ text, id, calls, users, since }) => ({
+    text,
+    calls: Number(calls),
+    details: [
+      ...(users === null ? [] : [`by ${users}`]),
+      // From version 1.11 of the extension on.
+      ...(since === null ? [] : [`since ${since.slice(0, 16).replace('T', ' ')}`]),
+      `queryid ${id}`,
+    ],
+  }))
 }
 
 /** The extension has this view from its version 1.9 on; pg_upgrade keeps an older one. */
@@ -171,27 +202,27 @@ async function recordedSince(ask: Ask, schema: string): Promise<string[]> {
 }
 
 /**
- * The column of the options, and where the table is a view, that of the table to which an update writes. The
- * update is planned, not executed.
- *
- * @throws {Error} where the plan does not tell it
+ * The column of the options, and that of each table below: its name is in the plan of an update, which is not
+ * executed. A trigger of a view may write to any.
  */
-async function columnsOf(ask: Ask, { players }: Tables): Promise<BalanceColumnName[]> {
-  const [schema, table] = players.tableName
-  const { balance } = players.columns
-  const named = { schema, table, column: players.columnNames.balance }
-  const plan = await planOf(ask, `UPDATE ${players.table} SET ${balance} = ${balance}`)
-  const [relation] = (await ask(
-    `SELECT c.relkind::text AS kind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname = $2`,
-    [...players.tableName],
-  )) as { kind: string }[]
-  if (relation?.kind !== 'v') return [named]
+async function columnsOf(ask: Ask, tables: Tables): Promise<BalanceColumn[]> {
+  const { table, tableName, columns, columnNames } = tables.players
+  const relations = (await ask(
+    `${withTablesBelow(tables)}
+    SELECT n.nspname AS schema, c.relname AS table, c.relkind::text AS kind FROM relation
+    JOIN pg_catalog.pg_class c ON c.oid = relation.oid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`,
+    [],
+  )) as { schema: string; table: string; kind: string }[]
+  const plan = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
   const output = plan.Plans?.[0]?.Output?.[0] ?? ''
   const below = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?("(?:[^"]|"")*"|[\w$]+)$/u.exec(output)?.[1]
-  const base = { schema: plan.Schema, table: plan['Relation Name'] }
-  if (!base.schema || !base.table || below === undefined || (base.schema === schema && base.table === table))
-    throw new Error(`the plan of an update does not tell which table the view ${schema}.${table} writes to`)
-  const column = below.startsWith('"') ? below.slice(1, -1).replaceAll('""', '"') : below
-  return [named, { schema: base.schema, table: base.table, column }]
+  const isNamed = (schema?: string, name?: string) => schema === tableName[0] && name === tableName[1]
+  const target = isNamed(plan.Schema, plan['Relation Name']) ? undefined : below
+  const column = target?.replace(/^"(.*)"$/, '$1').replaceAll('""', '"') ?? null
+  const isView = relations.some(each => isNamed(each.schema, each.table) && each.kind === 'v')
+  return relations.map(each => ({
+    ...each,
+    column: isView && !isNamed(each.schema, each.table) ? column : columnNames.balance,
+  }))
 }

@@ -1,5 +1,6 @@
 /** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
 import type { Durability } from '../../stores/database/durability.js'
+import type { StoreError } from '../../stores/database/errors.js'
 import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
 
 /** What differs between the engines. */
@@ -10,6 +11,8 @@ export interface ServerChecks {
   /** A debit that is rolled back. The triggers of the operator run. */
   trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
+  /** Of the players' table, and below it. */
+  checks(): Promise<Finding>
   statements(): Promise<Finding>
 }
 
@@ -30,7 +33,9 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
       ? await checked('trial debit', checks.trial)
       : finding('trial debit', 'skipped', 'not tried: see the problem above'),
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
-    await checked('statements', checks.statements),
+    // Lists for people: what they lack is no problem either.
+    await checked('CHECKs', checks.checks, 'skipped'),
+    await checked('statements', checks.statements, 'skipped'),
   ]
 }
 
@@ -54,9 +59,6 @@ const okTexts: Readonly<Record<string, string>> = {
   schema: 'tables and functions are those of this release, for these options',
   'players table': 'columns and types fit the options',
 }
-
-/** How the stores advise the migration. It does not help against every `SCHEMA_VERSION`. */
-const migrateAdvice = /run migrate(?:Postgres|Mysql)\(/
 
 /**
  * @param ready of a store with this option
@@ -83,7 +85,8 @@ export async function readyFindings(
     if (subject === 'durability' && isNotDurable(first))
       return [durabilityFinding(first, stop, allowNotDurable)]
     if (index === stoppedAt) {
-      const lines = migrateAdvice.test(describe(stop)) ? ['npx bet-wallet migrate'] : []
+      const { isSolvedByMigration } = stop as Partial<StoreError>
+      const lines = isSolvedByMigration ? ['npx bet-wallet migrate'] : []
       return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
     }
     if (subject === 'privileges') return []
@@ -114,17 +117,22 @@ function durabilityFinding(first: unknown, stop: unknown, allowNotDurable: boole
 const textOf = (durability: Durability | null): string =>
   durability === null ? '' : `; a failover: ${durability.level}: ${durability.reason}`
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'error')
+export const codeOf = (error: unknown): string =>
+  String((error as { code?: unknown } | null)?.code ?? 'error')
 const isNotDurable = (error: unknown) => codeOf(error) === 'NOT_DURABLE'
 /** `UNAVAILABLE`: the connection was lost, or there was no answer in time. */
 const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown' : 'problem')
 const subjectOf = (error: unknown): Subject => subjectOfCode[codeOf(error)] ?? 'server'
 
 /** A check that fails is a finding. */
-async function checked(subject: Finding['subject'], check: () => Promise<Finding>): Promise<Finding> {
+async function checked(
+  subject: Subject,
+  check: () => Promise<Finding>,
+  failed: 'unknown' | 'skipped' = 'unknown',
+): Promise<Finding> {
   try {
     return await check()
   } catch (error) {
-    return finding(subject, 'unknown', `could not be checked: ${describe(error)}`)
+    return finding(subject, failed, `could not be checked: ${describe(error)}`)
   }
 }

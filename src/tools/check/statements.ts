@@ -1,52 +1,35 @@
-/** The finding about statements that set a balance: a lost update. */
-import { createHash } from 'node:crypto'
+/** The list of other code's statements that write balances, as the statistics of a server keep them. */
 import { type Finding, finding } from './finding.js'
-import {
-  type BalanceColumnName,
-  type BalanceWrite,
-  balanceWriteOf,
-  mayWriteTo,
-  worstOf,
-} from './write-back.js'
 
-/** A statement, as the statistics of a server keep it. */
+/** A table with its column of balances; `null`: it is not known which, so every column counts. */
+export interface BalanceColumn {
+  schema: string
+  table: string
+  column: string | null
+}
+
 export interface Statement {
   text: string
   calls: number
-  user: string | null
-  /** Of names without a schema; `null`: it is not known. */
-  schemaDefault: string | null
+  /** Who runs it, since when it is recorded, how it is named to be forgotten. */
+  details: readonly string[]
 }
 
-/** The same on every server that keeps the same text. */
-const idOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8)
-
-const countOf = (number: number, word: string) =>
-  `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`
-
-/** Of a long statement, the beginning is shown. */
-const shownMax = 300
-
-/** How MySQL and MariaDB mark a statement of which they have kept only the beginning. */
-const cutMark = '...'
-
-const isCut = (text: string) => text.trimEnd().endsWith(cutMark)
-
-/** What is missing of a cut statement may add to the balance, or fail when it has changed. */
-function writeOf({ text, schemaDefault }: Statement, column: BalanceColumnName): BalanceWrite {
-  if (!isCut(text)) return balanceWriteOf(text, column, schemaDefault)
-  return mayWriteTo(text.trimEnd().slice(0, -cutMark.length), column, schemaDefault) ? 'unclear' : 'safe'
-}
-
-function lineOf({ text, calls, user }: Statement): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  const shown = line.length > shownMax ? `${line.slice(0, shownMax)}…` : line
-  return `${idOf(text)}  ${countOf(calls, 'call')}${user === null ? '' : ` by ${user}`}: ${shown}`
+interface Recorded {
+  statements: readonly Statement[]
+  /** The players' table, and where that is a view, what is below it. */
+  columns: readonly BalanceColumn[]
+  /** What the text of each of the wallet's own statements contains. */
+  own: string
+  /** What was recorded: `since …`. */
+  about: string
+  /** How a statement that was corrected is forgotten. */
+  forget: string
 }
 
 /** @param grant what lets this user see the statements of others */
 export const notAllowed = (grant: string): Finding =>
-  finding('statements', 'unknown', 'this user may not see the statements of others. An administrator runs:', [
+  finding('statements', 'skipped', 'this user may not see the statements of others. An administrator runs:', [
     `${grant};`,
   ])
 
@@ -54,66 +37,70 @@ export const notAllowed = (grant: string): Finding =>
 export const switchedOff = (reason: string): Finding =>
   finding('statements', 'skipped', `not checked: ${reason}`)
 
-interface StatementsSearch {
-  locked: readonly string[]
-  about: string
-  incomplete: string | null
-  grant: string | null
-}
+const writePattern =
+  /^(?!\s*(?:select|explain|grant|revoke|create|alter)\b).*\b(?:update|insert|merge|replace)\b/is
+
+/** How MySQL and MariaDB mark a statement of which they have kept only the beginning. */
+const cutPattern = /\.\.\.\s*$/
+
+const escaped = (name: string) => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+const bare = (name: string) => `(?<![\\p{L}\\p{N}_$])${escaped(name)}(?![\\p{L}\\p{N}_$])`
+
+/** The statements that write the balances of this column, or may: a cut text lacks what it names later. */
+const writes = ({ text }: Statement, { table, column }: BalanceColumn): boolean =>
+  writePattern.test(text) &&
+  new RegExp(bare(table), 'iu').test(text) &&
+  (column === null || cutPattern.test(text) || new RegExp(bare(column), 'iu').test(text))
 
 /**
- * @param columns the column of balances, and where the table is a view, that of the table below
- * @param about what was checked: `since …`
- * @param incomplete why the statistics lack statements; `null`: they are complete
- * @param grant lets this user see the statements of others; `null`: it sees them
+ * Statements that add in each assignment to the column: `balance = balance + $1`,
+ * `= (accounts.balance)::numeric - ?`, `= COALESCE(balance, 0) + $1`. It only sorts the list.
  */
-export function statementsFinding(
-  statements: readonly Statement[],
-  columns: readonly BalanceColumnName[],
-  { locked, about, incomplete, grant }: StatementsSearch,
-): Finding {
-  const open = statements.filter(({ text }) => !locked.includes(idOf(text)))
-  const writes = new Map(
-    open.map(statement => [statement, worstOf(columns.map(column => writeOf(statement, column)))]),
-  )
-  const that = (write: BalanceWrite) => open.filter(statement => writes.get(statement) === write)
-  const found = that('sets')
+export function additions(column: string): RegExp {
+  const quoted = `["\`]?${bare(column)}["\`]?`
+  const name = `(?:["\`]?(?!excluded\\b|new\\b)[\\p{L}\\p{N}_$ ]+["\`]?\\s*\\.\\s*)*${quoted}`
+  const orElse = `(?:coalesce|ifnull)\\s*\\(\\s*${name}\\s*,[^()]*\\)`
+  const type = '[\\w ]+(?:\\([^()]*\\))?'
+  const cast = `cast\\s*\\(\\s*${name}\\s+as\\s+${type}\\s*\\)`
+  const adds = `[\\s(]*(?:${orElse}|${cast}|${name})(?:[\\s)]|::\\s*${type})*[+-]`
+  const assigns = `${quoted}\\s*=`
+  return new RegExp(`^(?!.*${assigns}(?!${adds})).*${assigns}${adds}`, 'isu')
+}
+
+const countOf = (number: number, word: string) =>
+  `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`
+
+const lineOf = ({ text, calls, details }: Statement) =>
+  `${[countOf(calls, 'call'), ...details].join(', ')}: ${text.replace(/\s+/g, ' ').trim()}`
+
+const readThese =
+  'A value that was read before the write loses the bets in between (a lost update), unless the same database ' +
+  'transaction locked the row before it read it (SELECT … FOR UPDATE). Better: SET balance = balance + …'
+
+/** No verdict: a text does not tell whether its code has locked the row. */
+export function statementsFinding({ statements, columns, own, about, forget }: Recorded): Finding {
   const tables = columns.map(({ schema, table }) => `${schema}.${table}`).join(', ')
-  if (found.length > 0)
+  const found = statements.filter(
+    each => !each.text.includes(own) && columns.some(column => writes(each, column)),
+  )
+  if (found.length === 0)
     return finding(
       'statements',
-      'problem',
-      `${countOf(found.length, 'statement')} on ${tables} set the balance instead of adding to it. A bet between the read and this ` +
-        'write loses its debit (a lost update), unless the same database transaction has locked the row before it read the balance ' +
-        '(SELECT … FOR UPDATE). Add in the statement: SET balance = balance + …; or, where the code locks the row, name ' +
-        'the statement: --locked <id>',
-      found.map(lineOf),
+      'skipped',
+      `nothing was seen: no statement that writes balances of ${tables} was recorded but the wallet's own; ${about}`,
     )
-  if (grant !== null) return notAllowed(grant)
-  const unclear = that('unclear')
-  if (unclear.length > 0)
-    return finding(
-      'statements',
-      'unknown',
-      `${countOf(unclear.length, 'statement')} on ${tables} may set the balance instead of adding to it: read them. Only ` +
-        'SET balance = balance + … and balance - … are recognized' +
-        (unclear.some(({ text }) => isCut(text))
-          ? ', and the server kept only the beginning of a statement that ends in "...": raise max_digest_length and ' +
-            'performance_schema_max_digest_length. '
-          : '. ') +
-        'Where the code adds in the statement or locks the row, name the statement: --locked <id>',
-      unclear.map(lineOf),
-    )
-  const result = `none of ${countOf(open.length, 'statement')} that name ${tables} sets a balance`
-  const excepted = statements.length - open.length
-  const unused = locked.filter(id => statements.every(({ text }) => idOf(text) !== id))
-  const details = [
-    about,
-    ...(excepted === 0 ? [] : [`${countOf(excepted, 'more statement')} excepted by --locked`]),
-    ...(unused.length === 0 ? [] : [`--locked names none of them: ${unused.join(', ')}`]),
-  ].join('; ')
-  // What is not recorded may set a balance.
-  return incomplete === null
-    ? finding('statements', 'ok', `${result}; ${details}`)
-    : finding('statements', 'unknown', `${result}, but ${incomplete}; ${details}`)
+  const patterns = columns.flatMap(({ column }) => (column === null ? [] : [additions(column)]))
+  const others = found.filter(({ text }) => cutPattern.test(text) || !patterns.some(each => each.test(text)))
+  const count = found.length - others.length
+  const adding = `${countOf(count, 'statement')} on ${tables} ${count === 1 ? 'adds' : 'add'} to the balance in the statement`
+  if (others.length === 0) return finding('statements', 'ok', `${adding}, no other writes it; ${about}`)
+  const cut = others.some(({ text }) => cutPattern.test(text))
+    ? ' The server kept only the beginning of a text that ends in "...": raise max_digest_length and performance_schema_max_digest_length.'
+    : ''
+  return finding(
+    'statements',
+    'read',
+    `${adding}; ${about}. Read these ${others.length}. ${readThese}.${cut} ${forget}`,
+    others.toSorted((a, b) => b.calls - a.calls).map(lineOf),
+  )
 }

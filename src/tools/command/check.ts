@@ -23,7 +23,6 @@ import { RightMissing, tablesIn } from './registered-tables.js'
 const checkArguments = {
   ...playersArguments,
   'database-url': { type: 'string', multiple: true },
-  locked: { type: 'string', multiple: true },
   'no-lookup-indexes': { type: 'boolean' },
   'allow-not-durable': { type: 'boolean' },
   json: { type: 'boolean' },
@@ -169,7 +168,6 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
     ]
   }
   const settings: CheckSettings = {
-    locked: values.locked ?? [],
     lookupIndexes: !values['no-lookup-indexes'],
     allowNotDurable: values['allow-not-durable'] ?? false,
   }
@@ -183,6 +181,7 @@ const marks: Record<Finding['state'], string> = {
   problem: 'PROBLEM',
   unknown: 'UNKNOWN',
   skipped: '-',
+  read: 'READ',
 }
 
 function textOf(title: string, findings: readonly Finding[]): string {

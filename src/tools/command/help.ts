@@ -20,11 +20,11 @@ export const commandHelp = `Usage
 
   try          a wallet in memory, with a page to try it: no clone, no database
   init         reads your schema, proposes the mapping of your players' table, and writes store,
-               migration, server, kit and GRANT statements
+               server and kit
   migrate      creates the library's tables for your players' table, or prints the SQL
   grants       prints the GRANT statements for a role of the database
-  check        says what is wrong with the database: settings, rights, indexes, and code that
-               writes balances back
+  check        says what is wrong with the database: settings, rights, indexes; and lists the
+               code that writes balances
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
@@ -67,9 +67,9 @@ export const initHelp = `Usage
 
 Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
 the wallet uses, each with its reason, and asks who may bet where a column looks like a status. It
-writes the files of docs/first-hour.md into the current folder: store.ts, server.ts, kit.ts,
-grants.sql, and migrate.ts or SQL for your migration tool. Without a terminal it names each option
-that is missing.
+writes the files of docs/first-hour.md into the current folder: store.ts, kit.ts, and server.ts
+for node:http (other frameworks: docs/frameworks.md). It prints the commands migrate and grants
+for your table. Without a terminal it names each option that is missing.
 It changes nothing in the database, and overwrites no file.
 
 ${urlHelp}
@@ -79,15 +79,12 @@ Instead of a proposal
   --id <column>             the playerId that the platform sends
   --balance <column>        the balance that a bet may use
   --currency <text>         a column; or a code such as EUR, of all players: then the wallet reads
-                            your table by a view, which the migration creates
+                            your table by a view: the statement is printed
   --minor-units <number>    decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0;
                             none: a text, or a numeric without a scale, is in whole units
   --may-bet <column=values> refuses the bets of all other players: state=active,trial;
                             is_blocked=false; closed_at=null. Several columns, by repeating it,
                             must all agree. anyone: closed and excluded players can bet
-  --framework <name>        nestjs, fastify, express, koa, hono, node (package.json)
-  --migrations <tool>       flyway, node-pg-migrate, prisma, drizzle, knex, kysely, typeorm, none
-                            (package.json); on MySQL and MariaDB flyway, typeorm or none
   --folder <path>           where store.ts and the others are written (.)
 
 The exit code is 0, or 2 if nothing was written.`
@@ -139,10 +136,12 @@ Run it as the wallet's own user. It changes nothing: a trial debit is rolled bac
   trial debit      one player is credited and debited, and the database transaction is rolled back.
                    Your triggers run: what they lack, such as a right, shows only so
   lookup indexes   of bet, player, reconcile
-  statements       code that sets a balance instead of adding to it, in the statistics of the
-                   server: pg_stat_statements, or the digests of performance_schema. Needs a user
-                   who may see the statements of others: pg_read_all_stats, or SELECT on
-                   performance_schema. Procedures and triggers are not checked.
+  CHECKs           those of the players' table and below it, to be read
+  statements       code that writes the balance, in the statistics of the server:
+                   pg_stat_statements, or the digests of performance_schema. What adds to it in
+                   the statement is counted, read the others. Needs a user who may see the
+                   statements of others: pg_read_all_stats, or SELECT on performance_schema.
+                   Procedures and triggers are not seen.
 
 ${urlHelp} Can be repeated, or the
                             variable has several with spaces between: the servers of a cluster
@@ -150,8 +149,6 @@ ${urlHelp} Can be repeated, or the
 ${playersHelp}
 
 Exceptions
-  --locked <id>             a statement that was found, whose code locks the row before it reads
-                            the balance; can be repeated
   --no-lookup-indexes       the indexes of lookups may be missing
   --allow-not-durable       as the option of the store
 
@@ -159,8 +156,7 @@ Output
   --json                    prints JSON
 
 The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no
-answer, a missing right, or a statement to be read by you. What is switched off, such as
-pg_stat_statements, is counted as skipped and is no problem.`
+answer, or a missing right. The two lists to be read never change it.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)

@@ -1,27 +1,18 @@
-/** `bet-wallet init`: writes store, migration, server, kit and rights for the operator's schema. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+/** `bet-wallet init`: writes store, server and kit for the operator's schema. */
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { ParseArgsConfig } from 'node:util'
 import { existing, writeFiles } from '../init/files.js'
-import { type Mapping, playersOf } from '../init/mapping.js'
-import { toolFor } from '../init/migration-files.js'
-import {
-  type Framework,
-  frameworks,
-  type MigrationTool,
-  migrationTools,
-  type Project,
-  projectOf,
-} from '../init/project.js'
+import { type Mapping, playersWords, viewStatement } from '../init/mapping.js'
 import { type Answers, type Proposal, propose, type Question, type Reason } from '../init/propose.js'
-import { grantsHead, moreGrants } from '../init/rights.js'
+import { moreGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { projectFiles } from '../init/write-project.js'
+import { shellWord } from '../platform/curl.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
-import { grantsFor, grantsOfHook } from './grants.js'
 import { initHelp } from './help.js'
 import { forTerminal } from './output.js'
 
@@ -35,8 +26,6 @@ const initArguments = {
   currency: { type: 'string' },
   'minor-units': { type: 'string' },
   'may-bet': { type: 'string', multiple: true },
-  framework: { type: 'string' },
-  migrations: { type: 'string' },
   folder: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsConfig['options']
@@ -65,12 +54,16 @@ export async function init(words: string[]): Promise<number> {
   return await withTerminal(async terminal => {
     const proposal = await decide(schema, answersOf(values), terminal)
     if (proposal === null) return 2
-    const choices = await chosen(proposal.mapping, project, values, terminal)
-    if (choices === null) return 2
     printProposal(proposal, terminal)
     const needsUrl = url !== process.env.DATABASE_URL
-    return write({ cwd, folder, project, mapping: proposal.mapping, needsUrl, ...choices }, terminal)
+    return await write({ cwd, folder, project, mapping: proposal.mapping, needsUrl }, terminal)
   })
+}
+
+interface Project {
+  /** `false`: CommonJS. */
+  isModule: boolean
+  has(dependency: string): boolean
 }
 
 function projectIn(cwd: string): Project {
@@ -78,7 +71,9 @@ function projectIn(cwd: string): Project {
   if (!existsSync(file))
     throw new UsageError(`There is no package.json in ${cwd}: npm init -y && npm pkg set type=module`)
   try {
-    return projectOf(JSON.parse(readFileSync(file, 'utf8')))
+    const { type, dependencies, devDependencies } = JSON.parse(readFileSync(file, 'utf8'))
+    const names = Object.keys({ ...dependencies, ...devDependencies })
+    return { isModule: type === 'module', has: name => names.includes(name) }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
@@ -161,10 +156,10 @@ export async function decide(
 }
 
 /** The answer to the first question; without a terminal the missing options are printed. */
-async function answerTo<Name extends string>(
-  questions: readonly (Omit<Question, 'option'> & { option: Name })[],
+async function answerTo(
+  questions: readonly Question[],
   { ask, print }: Terminal,
-): Promise<[Name, string] | null> {
+): Promise<[keyof Answers, string] | null> {
   for (const { option, text, choices, free } of ask === null ? questions : questions.slice(0, 1)) {
     print(ask === null ? `${text} State it: --${option}` : text)
     const width = Math.max(...choices.map(({ value }) => value.length))
@@ -185,61 +180,6 @@ async function answerTo<Name extends string>(
   }
 }
 
-interface Chosen {
-  framework: Framework
-  tool: MigrationTool
-}
-
-/** Taken from the options, package.json, or an answer; `null`: it is unclear, and there is no terminal. */
-async function chosen(
-  mapping: Mapping,
-  project: Project,
-  values: Values,
-  terminal: Terminal,
-): Promise<Chosen | null> {
-  const one = async <Name extends string>(
-    option: string,
-    text: string,
-    named: readonly Name[],
-    all: readonly Name[],
-    value: string | undefined,
-    otherwise: Name,
-  ): Promise<Name | null> => {
-    const found = all.find(each => each === value)
-    if (value !== undefined && found === undefined)
-      throw new UsageError(`--${option} must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`)
-    if (found !== undefined) return found
-    if (named.length < 2) return named[0] ?? otherwise
-    const choices = named.map(each => ({ value: each, reason: 'in package.json' }))
-    const answer = await answerTo([{ option, text, choices, free: false }], terminal)
-    return all.find(each => each === answer?.[1]) ?? null
-  }
-  const framework = await one(
-    'framework',
-    'Which framework serves the calls?',
-    project.frameworks,
-    frameworks,
-    values.framework,
-    'node',
-  )
-  if (framework === null) return null
-  const tools = [...new Set(project.tools.map(tool => toolFor(mapping, tool)))]
-  const tool = await one(
-    'migrations',
-    'Which migration tool creates the tables?',
-    tools,
-    migrationTools,
-    values.migrations,
-    'none',
-  )
-  if (tool === null) return null
-  if (tool !== toolFor(mapping, tool))
-    throw new UsageError(
-      `--migrations must be flyway, typeorm or none on MySQL and MariaDB: in a migration of ${tool} call migrateMysql`,
-    )
-  return { framework, tool }
-}
-
 function printReasons(reasons: readonly Reason[], { print }: Terminal): void {
   const width = Math.max(...reasons.map(({ value }) => value.length))
   for (const { part, value, reason } of reasons) print(`${part.padEnd(9)}  ${value.padEnd(width)}  ${reason}`)
@@ -250,7 +190,7 @@ function printProposal({ reasons, notes }: Ready, terminal: Terminal): void {
   for (const note of notes) terminal.print(`Note: ${note}`)
 }
 
-interface Writing extends Chosen {
+interface Writing {
   cwd: string
   folder: string
   project: Project
@@ -259,29 +199,9 @@ interface Writing extends Chosen {
   needsUrl: boolean
 }
 
-async function write(
-  { cwd, folder, project, mapping, needsUrl, framework, tool }: Writing,
-  terminal: Terminal,
-): Promise<number> {
-  const { isModule } = project
-  const migrations = migrationsFolder(cwd, tool)
-  const present = existsSync(join(cwd, migrations)) ? readdirSync(join(cwd, migrations)) : []
-  const toStore = relative(migrations, join(folder, 'store')).replaceAll('\\', '/')
-  const store = toStore.startsWith('.') ? toStore : `./${toStore}`
-  const place = { folder: migrations, present, now: new Date(), isModule, store }
-  const appModule = ['src/app.module', 'app.module'].find(path => existsSync(join(cwd, `${path}.ts`)))
-  const nest = {
-    appModule: appModule === undefined ? null : relative(folder, appModule).replaceAll('\\', '/'),
-    onFastify: project.has('@nestjs/platform-fastify'),
-  }
-  const { files, run } = projectFiles(mapping, {
-    framework,
-    tool,
-    folder,
-    place,
-    nest,
-    grants: grantsText(mapping),
-  })
+async function write(writing: Writing, terminal: Terminal): Promise<number> {
+  const { cwd, folder, project, mapping } = writing
+  const files = projectFiles(mapping, project.isModule, folder)
   const paths = files.map(({ path }) => path)
   refuseExisting(existing(cwd, paths))
   if (terminal.ask !== null) {
@@ -292,88 +212,41 @@ async function write(
     }
   }
   writeFiles(cwd, files)
-  const missing = missingPackages(project, framework)
-  // tsx emits no types for decorators, which the entities of TypeORM need.
-  const isCompiled = framework === 'nestjs' && nest.appModule !== null
-  for (const line of nextSteps({ paths, run, folder, missing, needsUrl, isCompiled })) terminal.print(line)
+  for (const path of paths) terminal.print(`Written: ${path}`)
+  for (const line of nextSteps(writing)) terminal.print(line)
   return 0
 }
 
-const defaultFolders: Partial<Record<MigrationTool, readonly string[]>> = {
-  prisma: ['prisma/migrations'],
-  flyway: ['db/migration', 'sql', 'migrations', 'db/migrations', 'database/migrations'],
-}
-
-/** The first that exists. */
-function migrationsFolder(cwd: string, tool: MigrationTool): string {
-  const folders = defaultFolders[tool] ?? [
-    'migrations',
-    'src/migrations',
-    'db/migrations',
-    'database/migrations',
-  ]
-  return folders.find(path => existsSync(join(cwd, path))) ?? (folders[0] as string)
-}
-
-function missingPackages(project: Project, framework: Framework): string[] {
-  const needed = ['fast-check', 'tsx', ...(framework === 'hono' ? ['@hono/node-server'] : [])]
-  return needed.filter(name => !project.has(name))
-}
-
-interface Written {
-  paths: readonly string[]
-  /** Creates the library's tables. */
-  run: string
-  folder: string
-  missing: readonly string[]
-  needsUrl: boolean
-  /** The server runs only as compiled by the application's own build. */
-  isCompiled: boolean
-}
-
-function nextSteps({ paths, run, folder, missing, needsUrl, isCompiled }: Written): string[] {
+function nextSteps({ project, folder, mapping, needsUrl }: Writing): string[] {
+  const missing = ['fast-check', 'tsx'].filter(name => !project.has(name))
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
+  const view = viewStatement(mapping)
   const steps: readonly (readonly [string, string])[] = [
     ...(needsUrl
       ? ([['export DATABASE_URL=…', 'the URL of this database: the programs read it']] as const)
       : []),
     ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
-    [run, "creates the library's tables"],
-    [at('kit.ts'), 'fills the schema bet_wallet_kit, and drops it: on a copy of your database'],
+    ...(view === null ? [] : ([[`${view};`, 'SQL: the wallet reads your table by this view']] as const)),
     [
-      isCompiled ? 'node dist/server.js' : at('server.ts'),
-      `serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1${
-        isCompiled ? '. Build it with your application, and run it where your build writes it' : ''
-      }`,
+      `npx bet-wallet migrate ${playersWords(mapping).map(shellWord).join(' ')} --lookup-indexes`,
+      "creates the library's tables; with --print, SQL for your migration tool",
     ],
+    [at('kit.ts'), 'fills the schema bet_wallet_kit, and drops it: on a copy of your database'],
+    [at('server.ts'), 'serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1'],
     [
       'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement',
       'tests the running server with two of your players, who have funds',
     ],
-    ['npx bet-wallet check', "tests the database, as the wallet's user, who has the rights of grants.sql"],
+    [
+      'npx bet-wallet grants wallet',
+      'prints the rights of the role wallet; for other roles --for lookups, --for settlements',
+    ],
+    ...moreGrants(mapping, 'wallet').map(statement => [statement, 'SQL: and these'] as const),
+    ['npx bet-wallet check', "tests the database, as the wallet's user"],
   ]
   return [
-    ...paths.map(path => `Written: ${path}`),
     '',
     'Next (docs/first-hour.md):',
     ...steps.map(([command, what]) => `  ${command}${what === '' ? '' : `  # ${what}`}`),
   ]
-}
-
-const roles = [
-  ['The store.', 'store', 'wallet'],
-  ['Lookups and the reconciliation.', 'lookups', 'wallet_reader'],
-  ['PAM code that credits settlements with credit_bet_v1.', 'settlements', 'settlements'],
-] as const
-
-function grantsText(mapping: Mapping): string {
-  const tables = { players: playersOf(mapping) }
-  return `${[
-    ...grantsHead,
-    ...roles.flatMap(([text, use, role]) => [
-      `-- ${text}`,
-      ...grantsFor(mapping.engine, tables, use, role).map(statement => `${statement};`),
-      ...(use === 'store' ? [...moreGrants(mapping, role), grantsOfHook] : []),
-    ]),
-  ].join('\n')}\n`
 }

@@ -1,7 +1,12 @@
 /** Writes files: all of them, or none. */
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { WrittenFile } from './migration-files.js'
+
+export interface WrittenFile {
+  /** Below the current folder, with `/`. */
+  path: string
+  text: string
+}
 
 /** Those of the paths that exist. */
 export const existing = (folder: string, paths: readonly string[]): string[] =>

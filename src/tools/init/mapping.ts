@@ -90,6 +90,20 @@ export function playersOf(mapping: Mapping): MysqlPlayersTable {
   }
 }
 
+/** The same as options of the command: `--players`, `pam.accounts`, `--id`, … */
+export function playersWords(mapping: Mapping): string[] {
+  const { table, minorUnits, ...others } = playersOf(mapping)
+  const units =
+    typeof minorUnits === 'object'
+      ? Object.entries(minorUnits).map(([code, digits]) => `${code}=${digits}`)
+      : [minorUnits ?? []].flat()
+  const words = Object.entries({ players: table, ...others, ...(units.length > 0 && { minorUnits: units }) })
+  return words.flatMap(([name, value]) => [
+    `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`,
+    String(value),
+  ])
+}
+
 /** The statement that creates the view; `null`: the store reads the table itself. */
 export function viewStatement(mapping: Mapping): string | null {
   if (!needsView(mapping)) return null

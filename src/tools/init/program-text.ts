@@ -15,27 +15,18 @@ export type Import =
   | { names: readonly string[]; from: string }
   /** Of what a package exports as a whole. In CommonJS it has to be required, for any `esModuleInterop`. */
   | { whole: string; from: string }
-  | { effect: string }
 
 const importText = (each: Import, isModule: boolean): string => {
-  if ('effect' in each) return `import '${each.effect}'`
   if ('names' in each) return `import { ${each.names.join(', ')} } from '${each.from}'`
   return isModule
     ? `import ${each.whole} from '${each.from}'`
     : `import ${each.whole} = require('${each.from}')`
 }
 
-const sourceOf = (each: Import) => ('effect' in each ? each.effect : each.from)
-
 /** As Biome and ESLint sort them: modules of Node.js, packages, own files. */
 function sorted(imports: readonly Import[]): Import[] {
-  const rank = (each: Import) => {
-    const source = sourceOf(each)
-    return source === 'reflect-metadata' ? 0 : source.startsWith('node:') ? 1 : source.startsWith('.') ? 3 : 2
-  }
-  return [...imports].sort(
-    (a, b) => rank(a) - rank(b) || (sourceOf(a).replace('@', '') < sourceOf(b).replace('@', '') ? -1 : 1),
-  )
+  const rank = ({ from }: Import) => (from.startsWith('node:') ? 0 : from.startsWith('.') ? 2 : 1)
+  return [...imports].sort((a, b) => rank(a) - rank(b) || (a.from < b.from ? -1 : 1))
 }
 
 /** In CommonJS, whose modules cannot await, the work is a function. */

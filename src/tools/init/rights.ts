@@ -1,10 +1,6 @@
-/** `grants.sql`, beside the rights that `bet-wallet grants` prints. */
+/** Rights of the store's user, beside those that `bet-wallet grants` prints. */
 import { type Mapping, needsView, playersOf, viewName } from './mapping.js'
 import { sqlName } from './source-text.js'
-
-export const grantsHead = [
-  '-- Run this after the migration. Create the roles first, or replace their names by those of your own roles.',
-]
 
 /** To read who may bet, and on MySQL and MariaDB what is below a view, as `ready()` does. */
 export function moreGrants(mapping: Mapping, role: string): string[] {

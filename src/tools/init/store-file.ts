@@ -1,25 +1,18 @@
 /** `store.ts`: the mapping, the pool and the store. */
 import { idTypeOf } from './candidates.js'
-import { type Mapping, needsView, playersOf, viewName, viewStatement } from './mapping.js'
+import { type Mapping, needsView, playersOf, viewName } from './mapping.js'
 import { conditionsSql } from './may-bet.js'
 import { programText } from './program-text.js'
 import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
-/**
- * @param withMigration whether it exports `migrate`: no migration tool creates the tables
- */
-export function storeFile(mapping: Mapping, isModule: boolean, withMigration: boolean): string {
+export function storeFile(mapping: Mapping, isModule: boolean): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
   const hasRule = mapping.mayBet.length > 0
   const types = hasRule ? ['type PendingCommit', 'type Query'] : []
   const names = onPostgres
-    ? [
-        'createPostgresStore',
-        ...(withMigration ? ['migratePostgres'] : []),
-        ...['type PlayersTable', ...types].sort(),
-      ]
-    : ['createMysqlStore', 'type MysqlPlayersTable', ...(withMigration ? ['migrateMysql'] : []), ...types]
+    ? ['createPostgresStore', ...['type PlayersTable', ...types].sort()]
+    : ['createMysqlStore', 'type MysqlPlayersTable', ...types]
   const table = `${sqlName(engine, mapping.table.schema)}.${sqlName(engine, needsView(mapping) ? viewName : mapping.table.name)}`
   const rule = hasRule ? `, withinTransaction: ${whoMayBetCall(mapping, table)}` : ''
   const [driver, pool] = onPostgres
@@ -42,7 +35,6 @@ export function storeFile(mapping: Mapping, isModule: boolean, withMigration: bo
         ...(hasRule ? ruleLines(mapping) : []),
         `export const pool = ${onPostgres ? 'new ' : ''}${pool}`,
         `export const store = create${onPostgres ? 'Postgres' : 'Mysql'}Store(pool, { players${rule} })`,
-        ...(withMigration ? migrateLines(mapping) : []),
       ],
       work: [],
     },
@@ -101,16 +93,3 @@ export const unitsText = (units: number | Readonly<Record<string, number>>): str
     : `{ ${Object.entries(units)
         .map(([code, digits]) => `${tsKey(code)}: ${digits}`)
         .join(', ')} }`
-
-function migrateLines(mapping: Mapping): string[] {
-  const call = `migrate${mapping.engine === 'postgres' ? 'Postgres' : 'Mysql'}(pool, { players }, { lookupIndexes: true })`
-  const view = viewStatement(mapping)
-  if (view === null) return [`export const migrate = () => ${call}`]
-  return [
-    'export async function migrate() {',
-    '  // The wallet reads your table by a view: its players, with their currency.',
-    `  await pool.query(${tsSql(view)})`,
-    `  await ${call}`,
-    '}',
-  ]
-}

@@ -2,9 +2,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
 import { createMysqlRelay, createMysqlStore } from 'bet-wallet/mysql'
-import { createPostgresRelay, createPostgresStore, webhookSender } from 'bet-wallet/postgres'
+import { createPostgresRelay, createPostgresStore } from 'bet-wallet/postgres'
 import { createPool, type PoolOptions } from 'mysql2/promise'
 import pg from 'pg'
+import { webhookSender } from '../../../examples/webhooks/sender.js'
 import { poisons } from '../../outbox/poisons.js'
 import { inFlightMax, transactionDate, withoutEvents } from './settings.js'
 

@@ -295,7 +295,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       const member = mysql.createPool(second.config)
       opened.push(member)
       await expect(createMysqlStore([member, pool], { schema }).ready()).rejects.toMatchObject({
-        code: 'UNSUPPORTED_CLIENT',
+        code: 'SERVERS_APART',
         message: expect.stringMatching(/^Servers 1 and 2 .* not members of one cluster/),
       })
     } finally {

@@ -544,7 +544,7 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
       .toBe(0)
     expect(await primary.state()).toMatchObject({ state: 'ONLINE', role: 'PRIMARY' })
     await expect(storeOver([primary, ...others]).ready()).rejects.toMatchObject({
-      code: 'UNSUPPORTED_CLIENT',
+      code: 'SERVERS_APART',
       message: expect.stringMatching(/^Servers 1 and [23] of the list are both writable/),
     })
     for (let times = 0; times < 30; times += 1) {

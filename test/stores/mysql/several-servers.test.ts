@@ -102,7 +102,7 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
       [1, 0],
     ])
       await expect(storeOver(...order).ready()).rejects.toMatchObject({
-        code: 'UNSUPPORTED_CLIENT',
+        code: 'SERVERS_APART',
         message: expect.stringMatching(/^Servers 1 and 2 of the list are both writable.* one cluster/),
       })
   })

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
+import { tablesGiven } from '../../../src/tools/command/players-options.js'
 import { existing, writeFiles } from '../../../src/tools/init/files.js'
-import type { Mapping } from '../../../src/tools/init/mapping.js'
-import { type Framework, type MigrationTool, projectOf } from '../../../src/tools/init/project.js'
+import { type Mapping, playersOf, playersWords } from '../../../src/tools/init/mapping.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
 import type { Engine, Table } from '../../../src/tools/init/schema.js'
 import { ruleLines } from '../../../src/tools/init/store-file.js'
 import { projectFiles } from '../../../src/tools/init/write-project.js'
-import { codeBlocksOf, readPage } from '../../docs/pages.js'
+import { codeBlocksOf, readPage, root } from '../../docs/pages.js'
 import { schemaOf, table } from './schemas.js'
 
 const accounts = (engine: Engine, more: Partial<Table> = {}) =>
@@ -32,28 +32,16 @@ function mappingOf(engine: Engine, of: Table, answers: Answers): Mapping {
 
 interface Given {
   engine?: Engine
-  framework?: Framework
-  tool?: MigrationTool
   folder?: string
   isModule?: boolean
   mapping?: Mapping
-  appModule?: string | null
-  onFastify?: boolean
-  present?: readonly string[]
 }
 
-function written(given: Given = {}): { texts: Record<string, string>; run: string } {
-  const { engine = 'postgres', framework = 'express', tool = 'none', folder = '.', isModule = true } = given
-  const { appModule = null, onFastify = false, present = [] } = given
-  const mapping = given.mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
-  const place = {
-    ...{ folder: 'migrations', present, now: new Date('2026-11-23T20:00:00Z'), isModule },
-    store: `../${folder === '.' ? '' : `${folder}/`}store`,
-  }
-  const { files, run } = projectFiles(mapping, {
-    ...{ framework, tool, folder, place, nest: { appModule, onFastify }, grants: 'GRANT' },
-  })
-  return { texts: Object.fromEntries(files.map(({ path, text }) => [path, text])), run }
+function written({ engine = 'postgres', folder = '.', isModule = true, mapping }: Given = {}) {
+  const given = mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
+  return Object.fromEntries(
+    projectFiles(given, isModule, folder).map(({ path, text }): [string, string] => [path, text]),
+  )
 }
 
 describe("given the page's table, then the files are the blocks of docs/first-hour.md", () => {
@@ -65,149 +53,50 @@ describe("given the page's table, then the files are the blocks of docs/first-ho
     ['postgres', /mysql/i],
     ['mysql', /postgres/i],
   ])('on %s', (engine, others) => {
-    const { texts } = written({ engine })
-    for (const file of ['store.ts', 'migrate.ts', 'server.ts', 'kit.ts'])
+    const texts = written({ engine })
+    for (const file of ['store.ts', 'server.ts', 'kit.ts'])
       expect(texts[file], file).toBe(blockOf(file, others))
-    expect(Object.keys(texts).sort()).toEqual(['grants.sql', 'kit.ts', 'migrate.ts', 'server.ts', 'store.ts'])
+    expect(Object.keys(texts).sort()).toEqual(['kit.ts', 'server.ts', 'store.ts'])
+    expect(Object.keys(written({ engine, folder: 'src/wallet' }))[0]).toBe('src/wallet/store.ts')
   })
 })
 
-describe('given package.json', () => {
-  test.each<[object, readonly Framework[]]>([
-    [{}, []],
-    [{ dependencies: { express: '5' } }, ['express']],
-    [{ devDependencies: { hono: '4' }, dependencies: { koa: '3' } }, ['koa', 'hono']],
-    [{ dependencies: { '@nestjs/core': '12', fastify: '5', express: '5' } }, ['nestjs']],
-  ])('%j, then the frameworks are %j', (manifest, frameworks) => {
-    expect(projectOf(manifest).frameworks).toEqual(frameworks)
-  })
-
-  test('then the migration tools are those that it names, and it is a module or not', () => {
-    const project = projectOf({
-      type: 'module',
-      dependencies: { knex: '3' },
-      devDependencies: { prisma: '7' },
-    })
-    expect([project.tools, project.isModule]).toEqual([['prisma', 'knex'], true])
-    expect([projectOf({}).tools, projectOf({}).isModule]).toEqual([[], false])
+describe('the options of bet-wallet migrate', () => {
+  test.each<[Engine, string, string]>([
+    ['postgres', '2', '--balance-type minor-units --minor-units 2'],
+    [
+      'mysql',
+      'EUR=2,JPY=0',
+      '--id-collation utf8mb4_general_ci --currency currency --balance balance_cents --balance-type minor-units --minor-units EUR=2,JPY=0',
+    ],
+  ])('on %s with %s, then they name the same table', (engine, units, expected) => {
+    const mapping = mappingOf(engine, accounts(engine), { 'minor-units': units })
+    const words = playersWords(mapping)
+    expect(words.join(' ')).toContain(expected)
+    const values = Object.fromEntries(
+      words.flatMap((word, index) => (index % 2 === 0 ? [[word.slice(2), words[index + 1] ?? '']] : [])),
+    )
+    expect(tablesGiven(values)?.players).toEqual(playersOf(mapping))
   })
 })
 
-describe('given a migration tool', () => {
-  test.each<[MigrationTool, readonly string[]]>([
-    ['flyway', ['migrations/V20261123200000__bet_wallet.sql']],
-    ['node-pg-migrate', ['migrations/1795464000000_bet-wallet.sql']],
-    ['prisma', ['migrations/20261123200000_bet_wallet/migration.sql']],
-    ['drizzle', ['bet-wallet.sql']],
-    ['knex', ['migrations/bet-wallet.sql', 'migrations/20261123200000_bet_wallet.ts']],
-    ['kysely', ['migrations/bet-wallet.sql', 'migrations/20261123-bet-wallet.ts']],
-    ['typeorm', ['migrations/bet-wallet.sql', 'migrations/1795464000000-bet-wallet.ts']],
-  ])('%s on PostgreSQL, then its files, and no migrate.ts', (tool, paths) => {
-    const { texts } = written({ tool, folder: 'src/wallet' })
-    const names = Object.keys(texts).filter(path => !path.startsWith('src/wallet/'))
-    expect(names).toEqual(paths)
-    expect(texts['src/wallet/migrate.ts']).toBeUndefined()
-    expect(texts['src/wallet/store.ts']).not.toContain('migrate')
-    const sql = texts[paths[0] ?? ''] ?? ''
-    expect(sql).toContain('CREATE TABLE IF NOT EXISTS "bet_wallet".transactions')
-    expect(sql).not.toMatch(/^BEGIN;/m)
+describe('the server', () => {
+  test('then the path that credits bets is there only with AUDIT=1', () => {
+    const routes = written()
+      ['server.ts']?.split('\n')
+      .filter(line => line.includes('/settlement'))
+    expect(routes).toEqual([expect.stringContaining("process.env.AUDIT === '1' ? { '/settlement': ")])
   })
 
-  test.each(['knex', 'typeorm', 'kysely'] as const)(
-    '%s, then its file is the one of docs/drivers.md',
-    tool => {
-      const code = Object.entries(written({ tool }).texts).find(([path]) =>
-        /migrations\/.*\.ts$/.test(path),
-      )?.[1]
-      const pages = codeBlocksOf(readPage('docs/drivers.md')).map(block =>
-        block.code.replace(/^\/\/ .*\n/, ''),
-      )
-      expect(pages).toContain(code?.replace('1795464000000', '1763800000000'))
-    },
-  )
-
-  test.each([
-    [['V1__a.sql', 'V9__b.sql', 'V10_1__c.sql', 'R__views.sql'], '11'],
-    [['V202611010900__a.sql'], '202611232000'],
-    [[], '20261123200000'],
-  ])('Flyway with %j, then the next version is V%s', (present, version) => {
-    const { texts } = written({ tool: 'flyway', present })
-    expect(Object.keys(texts)).toContain(`migrations/V${version}__bet_wallet.sql`)
-  })
-
-  test('of JavaScript on MySQL, then migrate.ts: it could not run the SQL', () => {
-    expect(Object.keys(written({ engine: 'mysql', tool: 'knex' }).texts)).toContain('migrate.ts')
-    expect(
-      written({ engine: 'mysql', tool: 'flyway' }).texts['migrations/V20261123200000__bet_wallet.sql'],
-    ).toContain('DELIMITER')
-  })
-
-  test('TypeORM on MySQL, then its file calls the migration, after the view', () => {
-    const texts = (mapping: Mapping, isModule: boolean) =>
-      written({ engine: 'mysql', tool: 'typeorm', folder: 'src/wallet', mapping, isModule }).texts
-    const plain = texts(mappingOf('mysql', accounts('mysql'), { 'minor-units': '2' }), true)
-    expect(Object.keys(plain).filter(path => !path.startsWith('src/'))).toEqual([
-      'migrations/1795464000000-bet-wallet.ts',
-    ])
-    expect(plain['src/wallet/store.ts']).not.toContain('migrate')
-    expect(
-      plain['migrations/1795464000000-bet-wallet.ts'],
-    ).toBe(`import { migrateMysql } from 'bet-wallet/mysql'
-import mysql from 'mysql2/promise'
-import type { MigrationInterface, QueryRunner } from 'typeorm'
-import { players } from '../src/wallet/store.js'
-
-export class BetWallet1795464000000 implements MigrationInterface {
-  async up(_runner: QueryRunner) {
-    const pool = mysql.createPool(process.env.DATABASE_URL ?? '')
-    await migrateMysql(pool, { players }, { lookupIndexes: true }).finally(() => pool.end())
-  }
-  down = () => Promise.reject(new Error('The records of the wallet are kept'))
-}
-`)
-    const users = table('mysql', 'pam.users', ['id bigint', 'balance decimal(18,2)'], ['id'])
-    const viewed = texts(mappingOf('mysql', users, { currency: 'EUR' }), false)
-    expect(viewed['migrations/1795464000000-bet-wallet.ts']).toMatch(
-      /require\('mysql2\/promise'\)[\s\S]*runner\.query\("CREATE OR REPLACE VIEW .*'EUR'.*\n.*pool = /,
+  test('then it names the page of the frameworks, which is in the package', () => {
+    expect(written()['server.ts']).toContain(
+      '// In your framework: node_modules/bet-wallet/docs/frameworks.md\n',
     )
+    expect(existsSync(join(root, 'docs/frameworks.md'))).toBe(true)
   })
-
-  test('and a view, then the SQL creates it first', () => {
-    const mapping = mappingOf(
-      'postgres',
-      table('postgres', 'pam.users', ['id uuid', 'balance numeric(18,2)'], ['id']),
-      {
-        currency: 'EUR',
-      },
-    )
-    const sql = written({ mapping, tool: 'flyway' }).texts['migrations/V20261123200000__bet_wallet.sql']
-    expect(sql).toMatch(
-      /^-- The wallet reads .*\nCREATE OR REPLACE VIEW "pam"."bet_wallet_players" AS .*;\n\n-- Tables/,
-    )
-  })
-})
-
-describe('given a framework', () => {
-  test('NestJS, then the application of the project is served, on Express or Fastify', () => {
-    const onExpress = written({ framework: 'nestjs', appModule: 'src/app.module' }).texts['server.ts']
-    expect(onExpress).toContain("import { AppModule } from './src/app.module.js'")
-    expect(onExpress).toContain("app.use('/wallet', createNodeListener(store, {")
-    const onFastify = written({ framework: 'nestjs', onFastify: true }).texts['server.ts']
-    expect(onFastify).toMatch(/class AppModule \{\} \/\/ yours[\s\S]*new FastifyAdapter\(\)/)
-  })
-
-  test.each<Framework>(['express', 'node', 'fastify', 'koa', 'hono', 'nestjs'])(
-    '%s, then the path that credits bets is there only with AUDIT=1',
-    framework => {
-      const routes = written({ framework })
-        .texts['server.ts']?.split('\n')
-        .filter(line => line.includes('/settlement'))
-      expect(routes).toEqual([expect.stringContaining("process.env.AUDIT === '1' ? { '/settlement': ")])
-    },
-  )
 
   test('and CommonJS, then what awaits is in a function', () => {
-    const { texts } = written({ isModule: false })
+    const texts = written({ isModule: false })
     expect(texts['store.ts']).toContain("import pg = require('pg')")
     expect(texts['server.ts']).toMatch(
       /async function main\(\) \{\n {2}await store\.ready\(\)[\s\S]*main\(\)\.catch/,
@@ -223,7 +112,7 @@ describe('given a rule of who may bet', () => {
   ]
   const ruled = (engine: Engine, id: string, answer: string, more: Partial<Table> = {}) => {
     const given = table(engine, 'pam.players', [id, ...status], ['id'], more)
-    return written({ engine, mapping: mappingOf(engine, given, { 'may-bet': answer }) }).texts
+    return written({ engine, mapping: mappingOf(engine, given, { 'may-bet': answer }) })
   }
 
   test('then the store has it, and the kit plays it on the copy', () => {
@@ -313,7 +202,7 @@ describe('given names that are code', () => {
       { ...hostile, name: `t'${'`'}\${1}`, columns, uniqueKeys: [[name]] },
       { players: `pam.t'${'`'}\${1}`, id: name, currency: 'EUR', 'may-bet': `${status}=${value}` },
     )
-    for (const [path, text] of Object.entries(written({ engine, mapping }).texts)) {
+    for (const [path, text] of Object.entries(written({ engine, mapping }))) {
       if (!path.endsWith('.ts')) continue
       const { diagnostics = [] } = ts.transpileModule(text, { reportDiagnostics: true })
       expect(diagnostics.map(({ messageText }) => messageText)).toEqual([])
@@ -322,7 +211,7 @@ describe('given names that are code', () => {
     }
     // The name is the value of the property, in the program as it is read.
     const [, literal = ''] =
-      /id: ('(?:[^'\\]|\\.)*')/.exec(written({ engine, mapping }).texts['store.ts'] ?? '') ?? []
+      /id: ('(?:[^'\\]|\\.)*')/.exec(written({ engine, mapping })['store.ts'] ?? '') ?? []
     expect(new Function(`return ${literal}`)()).toBe(name)
   })
 })

@@ -26,8 +26,7 @@ export function prepareFolder(engine: Kind, pam: Pam): string {
   cpSync(join(root, 'package.json'), join(folder, 'node_modules/bet-wallet/package.json'))
   const driver = engine === 'postgres' ? 'pg' : 'mysql2'
   link(driver, join(root, 'node_modules', driver))
-  const dependencies = Object.fromEntries((pam.dependencies ?? []).map(name => [name, '*']))
-  const manifest = { private: true, ...(pam.isCommonJs ? {} : { type: 'module' }), dependencies }
+  const manifest = { private: true, ...(pam.isCommonJs ? {} : { type: 'module' }) }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   return folder
 }
@@ -56,15 +55,39 @@ function start(folder: string, file: string, url: string, more: NodeJS.ProcessEn
   })
 }
 
-/** Writes everything that `init` writes for the PAM. */
-export async function runInit(folder: string, pam: Pam, url: string): Promise<void> {
-  const { code, out, error } = await runCommand(['init', ...pam.options], {
-    cwd: folder,
-    environment: { DATABASE_URL: url },
-  })
-  expect({ code, error }, out).toEqual({ code: 0, error: '' })
-  const store = readFileSync(join(folder, 'store.ts'), 'utf8')
-  for (const pattern of pam.expects) expect(`${store}\n${sqlIn(folder).join('\n')}`).toMatch(pattern)
+/**
+ * Writes everything that `init` writes for the PAM, and runs what it prints for the database.
+ *
+ * @param run a statement of the operator
+ * @param role of the store
+ * @returns the rights that the store's user needs
+ */
+export async function runInit(
+  folder: string,
+  pam: Pam,
+  { url, run, role }: { url: string; run(sql: string): Promise<unknown>; role: string },
+): Promise<string[]> {
+  const command = async (words: readonly string[]) => {
+    const { code, out, error } = await runCommand(words, {
+      cwd: folder,
+      environment: { DATABASE_URL: url },
+    })
+    expect({ code, error }, out).toEqual({ code: 0, error: '' })
+    return out
+  }
+  const out = await command(['init', ...pam.options])
+  for (const pattern of pam.expects)
+    expect(`${readFileSync(join(folder, 'store.ts'), 'utf8')}\n${out}`).toMatch(pattern)
+  const steps = (begin: RegExp) =>
+    out.split('\n').flatMap(line => (begin.test(line) ? [line.trim().replace(/ {2}# .*$/, '')] : []))
+  for (const view of steps(/^ {2}CREATE OR REPLACE VIEW /)) await run(view)
+  const [migrate = ''] = steps(/^ {2}npx bet-wallet migrate /)
+  // The words of a shell, of which some are in quotes.
+  const words = [...migrate.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain)
+  expect(await command(words.slice(2))).toContain('Migrated: the schema bet_wallet')
+  const printed = await command(['grants', role])
+  const more = steps(/^ {2}GRANT /).map(each => each.replace(/ TO (["`])wallet\1;$/, ` TO $1${role}$1;`))
+  return [...printed.split('\n').filter(line => line.startsWith('GRANT ')), ...more]
 }
 
 /** The files of a folder below it, without packages. */
@@ -75,12 +98,6 @@ export function filesIn(folder: string): string[] {
     return entry.isDirectory() ? filesIn(path) : [path]
   })
 }
-
-/** The SQL of the migration tool, if there is one. */
-export const sqlIn = (folder: string): string[] =>
-  filesIn(folder)
-    .filter(path => path.endsWith('.sql') && !path.endsWith('grants.sql'))
-    .map(path => readFileSync(path, 'utf8'))
 
 export async function passKit(folder: string, url: string, { exclude }: Pam): Promise<void> {
   const file = join(folder, 'kit.ts')
@@ -94,7 +111,7 @@ export async function passKit(folder: string, url: string, { exclude }: Pam): Pr
 }
 
 /**
- * @param url of the role that has the rights of grants.sql only
+ * @param url of the role that has the printed rights only
  * @param run a statement of the operator
  */
 export async function passAudit(

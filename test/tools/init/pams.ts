@@ -10,14 +10,12 @@ export interface Pam {
   exclude?: string
   /** The options of `init` that it cannot find out itself. */
   options: readonly string[]
-  /** What the written file store.ts contains. */
+  /** What the written file store.ts, or the printed SQL, contains. */
   expects: readonly RegExp[]
   /** The playerIds of two players with 100.00 EUR. */
   players: readonly [string, string]
   /** Their rows. */
   rows: string
-  /** Dependencies in package.json. */
-  dependencies?: readonly string[]
   isCommonJs?: boolean
 }
 
@@ -58,7 +56,6 @@ export function pamsOn(engine: Kind): Pam[] {
       ],
       players: ['anna', 'ben'],
       rows: `INSERT INTO pam.accounts (account_no, currency, balance_cents, created_at) VALUES ('anna', 'EUR', 10000, now()), ('ben', 'EUR', 10000, now())`,
-      dependencies: ['express'],
     },
     {
       name: 'a uuid, decimals, one currency for all',
@@ -74,7 +71,6 @@ export function pamsOn(engine: Kind): Pam[] {
       ],
       players: uuids,
       rows: `INSERT INTO pam.users VALUES (${asUuid(uuids[0])}, 'a@x', 'h', 100, 5, true), (${asUuid(uuids[1])}, 'b@x', 'h', 100, 0, true)`,
-      dependencies: ['koa'],
     },
     {
       name: 'a bigint id, decimals, a CHECK about the balance',
@@ -99,7 +95,6 @@ export function pamsOn(engine: Kind): Pam[] {
       expects: [/WHERE \W+currency\W+ = 'EUR'/, /idType: 'bigint'/],
       players: ['41', '42'],
       rows: `INSERT INTO pam.wallets (player_id, currency, amount_minor) VALUES (41, 'EUR', 10000), (41, 'USD', 5), (42, 'EUR', 10000)`,
-      dependencies: ['express'],
     },
     {
       name: 'the tables of Prisma',
@@ -112,7 +107,6 @@ export function pamsOn(engine: Kind): Pam[] {
       expects: [/table: 'pam.Wallet', id: 'userId'/],
       players: ['cm1anna', 'cm1ben'],
       rows: `INSERT INTO pam.${quoted('Wallet')} (${['userId', 'balance', 'currency', 'updatedAt'].map(quoted).join(', ')}) VALUES ('cm1anna', 100, 'EUR', now()), ('cm1ben', 100, 'EUR', now())`,
-      dependencies: ['prisma'],
     },
     {
       name: 'a key that the application fills',
@@ -153,7 +147,6 @@ export function pamsOn(engine: Kind): Pam[] {
       expects: [/minorUnits: \{ EUR: 2, USD: 2 \}/],
       players: ['c-1', 'c-2'],
       rows: `INSERT INTO pam.customer_accounts (customer_ref, currency, balance) VALUES ('c-1', 'EUR', 10000), ('c-2', 'EUR', 10000)`,
-      dependencies: ['koa'],
     },
     {
       name: 'reserved words, and CHECKs about ids and currencies',
@@ -166,7 +159,6 @@ export function pamsOn(engine: Kind): Pam[] {
       expects: [/table: 'pam.user', id: 'playerId'/, /balance: 'availableBalance'/],
       players: ['p-01', 'p-02'],
       rows: `INSERT INTO pam.${quoted('user')} VALUES ('p-01', 'EUR', 100, 1, 0), ('p-02', 'EUR', 100, 2, 0)`,
-      dependencies: ['express'],
       isCommonJs: true,
     },
     {
@@ -210,7 +202,6 @@ export function pamsOn(engine: Kind): Pam[] {
       expects: [/balance: 'cash_cents', balanceType: 'minor-units'/, /'EUR'/],
       players: uuids,
       rows: `INSERT INTO pam.player (uuid, nickname, cash_cents) VALUES ('${uuids[0]}', 'a', 10000), ('${uuids[1]}', 'b', 10000)`,
-      dependencies: ['koa'],
     },
   ]
 }

@@ -1,7 +1,6 @@
-/** Delivery over HTTP, signed by Standard Webhooks (standard-webhooks.com). */
-import type { RecordedTransaction } from '../../lookups/records.js'
-import type { OptionChecks } from '../../option-checks.js'
-import type { RelayOptions } from './relay.js'
+/** The `deliver` of a relay: over HTTP, signed by Standard Webhooks (standard-webhooks.com). */
+import type { RecordedTransaction } from 'bet-wallet/lookups'
+import type { RelayOptions } from 'bet-wallet/postgres'
 
 /**
  * Of a POST of a {@link WebhookBody} as JSON. Any answer but 2xx is a failed attempt, redirects too. The
@@ -34,33 +33,39 @@ const ownHeaders = new Set([
   ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
 ])
 
+/** No message shows a value. */
+function invalid(problem: string): never {
+  throw new TypeError(problem)
+}
+
 /** What would break every delivery, or its signature. No message shows a value, which may be a secret. */
-function checkAddress(check: OptionChecks, { url, headers = {} }: WebhookOptions): void {
+function checkAddress({ url, headers = {} }: WebhookOptions): void {
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    check.invalid('url must be an address of HTTP')
-  if (/\p{Cc}/u.test(url)) check.invalid('url must not have control characters')
+    invalid('url must be an address of HTTP')
+  if (/\p{Cc}/u.test(url)) invalid('url must not have control characters')
   const { username, password } = new URL(url)
-  if (username + password !== '') check.invalid('url must not have credentials: they belong in headers')
+  if (username + password !== '') invalid('url must not have credentials: they belong in headers')
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
-    check.invalid('headers must be an object of names and texts')
+    invalid('headers must be an object of names and texts')
   for (const [name, value] of Object.entries(headers)) {
-    if (ownHeaders.has(name.toLowerCase())) check.invalid(`headers must not have ${name.toLowerCase()}`)
+    if (ownHeaders.has(name.toLowerCase())) invalid(`headers must not have ${name.toLowerCase()}`)
     if (
       !/^[\w!#$%&'*+.^`|~-]+$/.test(name) ||
       typeof value !== 'string' ||
       !/^[\t -~\u00a0-\u00ff]*$/.test(value)
     )
-      check.invalid('headers has a name or a value that HTTP does not allow')
+      invalid('headers has a name or a value that HTTP does not allow')
   }
 }
 
-/** @throws `INVALID_OPTIONS`, naming the option */
-export function webhookSender(check: OptionChecks, options: WebhookOptions): RelayOptions['deliver'] {
-  check.names(options, ['url', 'secret', 'headers'])
-  checkAddress(check, options)
+/** @throws {TypeError} naming the option */
+export function webhookSender(options: WebhookOptions): RelayOptions['deliver'] {
+  const unknown = Object.keys(options).find(name => !['url', 'secret', 'headers'].includes(name))
+  if (unknown !== undefined) invalid(`${unknown} is no option`)
+  checkAddress(options)
   const { url, secret, headers } = options
-  const keys = [secret].flat().map(each => keyOf(check, each))
-  if (keys.length === 0) check.invalid('secret must have a key')
+  const keys = [secret].flat().map(each => keyOf(each))
+  if (keys.length === 0) invalid('secret must have a key')
   return async (event, { signal }) => {
     const message: WebhookBody = { type: event.operation, timestamp: event.recordedAt, data: event }
     const body = JSON.stringify(message)
@@ -80,12 +85,12 @@ export function webhookSender(check: OptionChecks, options: WebhookOptions): Rel
   }
 }
 
-function keyOf(check: OptionChecks, secret: unknown): Uint8Array<ArrayBuffer> {
+function keyOf(secret: unknown): Uint8Array<ArrayBuffer> {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(typeof secret === 'string' ? secret : '')?.[1]
   const key = encoded === undefined ? null : Buffer.from(encoded, 'base64')
   // Never its value.
   if (key === null || key.length < 24 || key.length > 64)
-    return check.invalid('secret must be "whsec_" and 24 to 64 bytes in base64')
+    return invalid('secret must be "whsec_" and 24 to 64 bytes in base64')
   return new Uint8Array(key)
 }
 
