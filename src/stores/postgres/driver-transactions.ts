@@ -54,7 +54,11 @@ export function inDriverTransaction<T>(
   })
 }
 
-const nextTurn = () => new Promise(setImmediate)
+/**
+ * The driver has read what has arrived. Not by `setImmediate` alone: postgres.js 3.4.9 never sends again on a
+ * connection that closes right after a statement was written in that phase.
+ */
+const nextTurn = () => new Promise<void>(resolve => setImmediate(() => setTimeout(resolve)))
 
 class DriverBlock<T> {
   /** Whether the driver's transaction is over, or its session. */
@@ -118,7 +122,7 @@ class DriverBlock<T> {
         if (serverErrorOf(error)?.severity !== 'ERROR') this.#lose(problem ?? error)
       })
     const mark = `DECLARE ${name} CURSOR WITH HOLD FOR
-      SELECT ('bet-wallet: a COMMIT of other code, process ' || pg_backend_pid())::integer`
+      SELECT ('bet-wallet: ended by other code, process ' || pg_backend_pid())::integer`
     try {
       // The driver's own block may be gone already. What follows need not wait for the answer.
       const begun = send(['ROLLBACK', 'BEGIN', ...first, `SET LOCAL bet_wallet.block = '${name}'`, mark])

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { WebhookBody } from 'bet-wallet/postgres'
+import type { WebhookBody } from '../../../examples/webhooks/sender.js'
 
 export interface Received {
   body: WebhookBody
