@@ -202,7 +202,7 @@ function decide<O extends Operation>(
   snapshot: WalletSnapshot,
 ): Decision {
   try {
-    return rule.decide(request, snapshot, settings)
+    return rule.decide(request, snapshot, settings.clawbacks)
   } catch (cause) {
     // Reached only if a stored amount has nearly 40 digits.
     throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })

@@ -1,9 +1,17 @@
 /** `/placebet`: debits a stake (spec 4.1). */
 import { compare, isZero, negate } from '../money.js'
-import { finalRefusals } from '../outcomes.js'
 import type { PlaceBetRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import { accept, type Decision, type Rule, refuseAndRecord, transactionOf } from './decision.js'
+import {
+  accept,
+  betRolledBack,
+  currencyMismatch,
+  type Decision,
+  type Refusal,
+  type Rule,
+  refuseAndRecord,
+  transactionOf,
+} from './decision.js'
 import { openRequest } from './prologue.js'
 
 /**
@@ -18,7 +26,6 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   if (bet !== null) {
     // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet
     // (D10).
-    const { betIdUsed, betRolledBack } = finalRefusals
     if (bet.playerId !== player.playerId) {
       return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', betIdUsed)
     }
@@ -29,11 +36,14 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   }
 
   if (request.currency !== player.currency) {
-    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', finalRefusals.currencyMismatch)
+    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', currencyMismatch)
   }
 
   if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
-    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', finalRefusals.insufficientFunds)
+    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', {
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'amount: insufficient funds',
+    })
   }
 
   return accept(request, transaction, player, {
@@ -48,6 +58,11 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
       revision: 1,
     },
   })
+}
+
+const betIdUsed: Refusal = {
+  errorCode: 'INVALID_BET',
+  description: 'betId: already used by another transaction',
 }
 
 /**

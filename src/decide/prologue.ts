@@ -1,7 +1,14 @@
 /** The first checks of every rule. Their order decides the error code, so it is defined once, here. */
 import type { Requests } from '../requests.js'
 import type { Bet, Operation, Player, Transaction, WalletSnapshot } from '../store.js'
-import { betOfAnotherPlayer, type Decision, refuse, transactionOf, unknownPlayer } from './decision.js'
+import {
+  betOfAnotherPlayer,
+  betRolledBack,
+  type Decision,
+  refuse,
+  transactionOf,
+  unknownPlayer,
+} from './decision.js'
 import { decideReplay } from './replay.js'
 
 /** Either a request that passed the first checks, or the decision that ended them. */
@@ -53,8 +60,7 @@ export function openPlacedBet<O extends 'settlement' | 'unsettlement'>(
     return { decision: refuse('UNKNOWN_BET', refusal) }
   }
   if (bet.status === 'ROLLED_BACK') {
-    const refusal = { errorCode: 'INVALID_BET', description: 'betId: the bet was rolled back' }
-    return { decision: refuse('BET_ROLLED_BACK', refusal) }
+    return { decision: refuse('BET_ROLLED_BACK', betRolledBack) }
   }
   return { ...opened, bet }
 }

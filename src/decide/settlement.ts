@@ -2,7 +2,15 @@
 import { add } from '../money.js'
 import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import { accept, betCurrencyMismatch, type Decision, type Rule, refuse, withCredit } from './decision.js'
+import {
+  accept,
+  betCurrencyMismatch,
+  currencyMismatch,
+  type Decision,
+  type Rule,
+  refuse,
+  withCredit,
+} from './decision.js'
 import { openPlacedBet } from './prologue.js'
 
 /** Adds the amount to the balance and to the live credit of its type. A bet may have several settlements. */
@@ -13,10 +21,7 @@ export function decideSettlement(request: SettlementRequest, snapshot: WalletSna
 
   // D23
   if (request.currency !== player.currency) {
-    return refuse('CURRENCY_MISMATCH', {
-      errorCode: 'INVALID_CURRENCY',
-      description: "currency: differs from the player's currency",
-    })
+    return refuse('CURRENCY_MISMATCH', currencyMismatch)
   }
   if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
 

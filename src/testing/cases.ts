@@ -15,7 +15,7 @@ import { pamRuleCases } from './cases/pam-rules.js'
 import { partitionCases } from './cases/partitions.js'
 import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
-import { shapeCases } from './cases/shape.js'
+import { reasonCases, shapeCases } from './cases/shape.js'
 import { unknownPlayerCases } from './cases/unknown-players.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import type { KitHarness, LimitHarness } from './limit-harness.js'
@@ -45,6 +45,7 @@ const storeDefinitions: readonly CaseDefinition[] = [
   ...partitionCases,
   ...ownRowCases,
   ...historyCases,
+  ...reasonCases,
 ]
 
 export const storeKit: Kit = { definitions: storeDefinitions, check: 'checkWalletStore' }

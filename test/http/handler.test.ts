@@ -199,7 +199,7 @@ describe('given the order of the checks', () => {
   })
 
   test('when a call is rejected before the rules, then the store is not called', async () => {
-    const store: WalletStore = { contractVersion: 1, load: vi.fn(), commit: vi.fn() }
+    const store: WalletStore = { contractVersion: 2, load: vi.fn(), commit: vi.fn() }
     for (const [request, options] of [
       [{ path: '/' }, {}],
       [{}, { authenticate: () => false }],
@@ -805,7 +805,7 @@ describe('given faults', () => {
     },
   )
 
-  test.each([undefined, null, {}, { contractVersion: 1 }, { contractVersion: 2, load() {}, commit() {} }])(
+  test.each([undefined, null, {}, { contractVersion: 2 }, { contractVersion: 2, load() {}, commit() {} }])(
     'when the store is %j, then creating the handler throws INVALID_OPTIONS',
     store => {
       expect(() => createHttpHandler(store as never, { authenticate: () => true })).toThrow(

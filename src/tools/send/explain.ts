@@ -2,11 +2,11 @@
  * Explains an answer of a wallet: the rule, whether the platform sends the call again, what to do. Rules are
  * known of wallets of this library; of others, what the interface says about status and error code.
  */
+import { sentenceOf } from '../../lookups/rules.js'
 import type { OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
 import { readObject } from '../platform/json.js'
 import { type Fault, readingOf } from '../simulator/reading.js'
-import { ruleSentence } from '../try/reasons.js'
 
 export interface Explanation {
   /** What it is for the platform. */
@@ -134,7 +134,7 @@ export function explainAnswer(
     result: 'refused',
     rule: Object.hasOwn(reasons, errorCode)
       ? `The wallet refused the call with ${errorCode}, a code of the interface. It may be a rule of the operator's own code.`
-      : `${ruleSentence(operation, 'REFUSED_BY_OPERATOR')} The code is ${errorCode}.`,
+      : `${sentenceOf({ operation, reason: 'REFUSED_BY_OPERATOR' })} The code is ${errorCode}.`,
     retry: never,
     advice: 'The description above has the reason.',
   }
@@ -144,8 +144,9 @@ const lookWho = 'Find out what answers at this address: a proxy or a framework.'
 
 function refusalSentence(operation: Operation, reason: OutcomeReason): string {
   // Recorded alike: spec 4.2 has one refusal for both.
-  const byStore = reason === 'CLAWBACKS_DISABLED' ? ` Or: ${ruleSentence(operation, 'REFUSED_BY_STORE')}` : ''
-  return `${ruleSentence(operation, reason)}${byStore}`
+  const byStore =
+    reason === 'CLAWBACKS_DISABLED' ? ` Or: ${sentenceOf({ operation, reason: 'REFUSED_BY_STORE' })}` : ''
+  return `${sentenceOf({ operation, reason: reason })}${byStore}`
 }
 
 function reasonOf(errorCode: string, description: string): OutcomeReason | undefined {
@@ -154,11 +155,12 @@ function reasonOf(errorCode: string, description: string): OutcomeReason | undef
 }
 
 function explainSuccess(operation: Operation, isNew: boolean): Explanation {
-  const replay = isNew ? '' : ` Or: ${ruleSentence(operation, 'REPLAYED')}`
-  const unknownBet = operation === 'rollbackbet' ? ` Or: ${ruleSentence(operation, 'TOMBSTONE_CREATED')}` : ''
+  const replay = isNew ? '' : ` Or: ${sentenceOf({ operation, reason: 'REPLAYED' })}`
+  const unknownBet =
+    operation === 'rollbackbet' ? ` Or: ${sentenceOf({ operation, reason: 'TOMBSTONE_CREATED' })}` : ''
   return {
     result: 'accepted',
-    rule: `${ruleSentence(operation, 'ACCEPTED')}${unknownBet}${replay}`,
+    rule: `${sentenceOf({ operation, reason: 'ACCEPTED' })}${unknownBet}${replay}`,
     retry: never,
     advice: 'Send the same ids again: the answer is the same, and the balance does not change (D2).',
   }
@@ -187,9 +189,9 @@ function explainFault(operation: Operation, { status, errorCode, problem }: Faul
       'Check the time limits and rate limits of the wallet, and of what is in front of it.',
     )
   return errorCode === 'SETTLEMENT_NOT_FOUND'
-    ? unknown(ruleSentence(operation, 'SETTLEMENT_NOT_FOUND'), settleFirst)
+    ? unknown(sentenceOf({ operation, reason: 'SETTLEMENT_NOT_FOUND' }), settleFirst)
     : unknown(
-        ruleSentence(operation, 'FAULT'),
+        sentenceOf({ operation, reason: 'FAULT' }),
         'The log of the wallet has the cause. Send the same ids again.',
       )
 }

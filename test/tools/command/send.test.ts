@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anyOf, basicAuth, createNodeListener, signature } from '../../../src/http/index.js'
 import { recordSettlement } from '../../../src/index.js'
+import { sentenceOf } from '../../../src/lookups/rules.js'
 import type { OutcomeReason } from '../../../src/outcomes.js'
 import type { CommitResult, Operation, WalletChanges } from '../../../src/store.js'
 import { belowMinimum } from '../../../src/stores/database/refusals.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
-import { ruleSentence } from '../../../src/tools/try/reasons.js'
 import { runCommand } from './running.js'
 
 const servers: Server[] = []
@@ -117,7 +117,7 @@ describe('a wallet of this library', () => {
     expect(ran.error).toBe('')
     const [last] = wallet.seen.slice(-1)
     expect(last?.reason).toBe(reason)
-    expect(ran.out).toContain(ruleSentence(last?.operation ?? 'placebet', reason))
+    expect(ran.out).toContain(sentenceOf({ operation: last?.operation ?? 'placebet', reason }))
     expect(ran.out).toContain(
       code === 2 ? 'The platform: It sends the same call again' : 'The platform: It does not send',
     )
@@ -133,7 +133,7 @@ describe('a wallet of this library', () => {
     const again = await runCommand([...words, '--user', 'platform'], { environment })
     expect(again.code).toBe(0)
     expect(wallet.seen.at(-1)?.reason).toBe('REPLAYED')
-    expect(again.out).toContain(ruleSentence('placebet', 'REPLAYED'))
+    expect(again.out).toContain(sentenceOf({ operation: 'placebet', reason: 'REPLAYED' }))
   })
 
   test('the fields that are not given make a call that works', async () => {
@@ -259,7 +259,7 @@ test('a wallet that cannot debit clawbacks', async () => {
   await run(['settlement', ...common, '--currency', 'EUR'], url)
   const { code, out } = await run(['unsettlement', ...common], url)
   expect(seen.at(-1)?.reason).toBe('CLAWBACKS_DISABLED')
-  expect(out).toContain(ruleSentence('unsettlement', 'CLAWBACKS_DISABLED'))
+  expect(out).toContain(sentenceOf({ operation: 'unsettlement', reason: 'CLAWBACKS_DISABLED' }))
   expect(code).toBe(1)
 })
 
@@ -283,7 +283,7 @@ describe("a store that refuses a debit by a rule of the players' table", () => {
     await run(['settlement', ...common, '--currency', 'EUR'], url)
     const { out } = operation === 'placebet' ? placed : await run(['unsettlement', ...common], url)
     expect(seen.find(({ reason }) => reason === 'REFUSED_BY_STORE')?.operation).toBe(operation)
-    expect(out).toContain(ruleSentence(operation, 'REFUSED_BY_STORE'))
+    expect(out).toContain(sentenceOf({ operation, reason: 'REFUSED_BY_STORE' }))
     expect(out).not.toContain('The balance is lower than')
   })
 })
