@@ -59,7 +59,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/reconcile': ['option-checks', 'visible-text', 'tools/html', 'tools/platform'],
   'tools/check': ['stores'],
   'tools/dispute': ['money', 'lookups', 'tools/html'],
-  'tools/send': ['tools/platform', 'tools/simulator', 'tools/try'],
+  'tools/send': ['lookups', 'tools/platform', 'tools/simulator', 'tools/try'],
   'tools/try': ['foreign-values', 'lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
   'tools/init': ['stores'],
   'tools/command': [

@@ -152,7 +152,7 @@ test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(
       outcome: { ok: false, replayed: false, ...refusal },
       reason,
       changes: {
-        transaction: transaction({ delta: '0', walletTransactionId: null, refusal }),
+        transaction: transaction({ delta: '0', walletTransactionId: null, refusal, reason }),
         bet: null,
         balance: null,
         request: placeBet(),

@@ -42,7 +42,7 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
     case 'lost-refusal':
       return `The platform knows this clawback as refused, so it nets the amount off later winnings. The wallet has no record of it: a restore or a failover lost it, say.`
     case 'refused-by-wallet':
-      return `The platform counts ${moneyText(inReport)}; the wallet refused it with ${inWallet.errorCode} and moved nothing.`
+      return `The platform counts ${moneyText(inReport)}; the wallet refused it with ${inWallet.errorCode} and moved nothing.${whyText(inWallet)}`
     case 'tombstone':
       return tombstoneText(row, record)
     case 'rolled-back-twice':
@@ -52,7 +52,7 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
     case 'refused-by-platform':
       return `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}; the platform counts it as refused.`
     case 'uncollected-clawback':
-      return `The platform counts a clawback of ${moneyText(inReport)}. The player's funds did not cover it: the wallet refused it with ${inWallet.errorCode} and moved nothing.`
+      return `The platform counts a clawback of ${moneyText(inReport)}. The wallet refused it with ${inWallet.errorCode} and moved nothing.${whyText(inWallet)}`
     case 'other-transaction-id':
       return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved ${moneyText(inReport) === moneyText(inWallet) ? 'it' : moneyText(inWallet)} under ${inWallet.transactionId}.${similarText(inReport.transactionId, inWallet.transactionId)}`
     case 'duplicate-in-report':
@@ -63,6 +63,8 @@ function sentenceOf({ kind, row, record, credited, bet }: Judgement): string {
       return outsideText(inReport, inWallet)
   }
 }
+
+const whyText = ({ why }: WalletRecord) => (why === '' ? '' : ` ${why}`)
 
 /** Where the sentence does not name both ids. */
 const idsText = ({ kind, row, record }: Judgement) =>
