@@ -12,16 +12,16 @@ import {
   refuseAndRecord,
   transactionOf,
 } from './decision.js'
-import { openRequest } from './prologue.js'
+import { checkRequest } from './prologue.js'
 
 /**
  * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A
  * delayed duplicate that succeeded later would debit a stake for a bet that does not exist.
  */
 export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
-  const opened = openRequest('placebet', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkRequest('placebet', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   if (bet !== null) {
     // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet

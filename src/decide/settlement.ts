@@ -11,13 +11,13 @@ import {
   refuse,
   withCredit,
 } from './decision.js'
-import { openPlacedBet } from './prologue.js'
+import { checkPlacedBet } from './prologue.js'
 
 /** Adds the amount to the balance and to the live credit of its type. A bet may have several settlements. */
 export function decideSettlement(request: SettlementRequest, snapshot: WalletSnapshot): Decision {
-  const opened = openPlacedBet('settlement', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkPlacedBet('settlement', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   // D23
   if (request.currency !== player.currency) {

@@ -11,7 +11,7 @@ import {
   refuseAndRecord,
   withCredit,
 } from './decision.js'
-import { openPlacedBet } from './prologue.js'
+import { checkPlacedBet } from './prologue.js'
 
 const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
   UNSCORED: 'BET_PAID',
@@ -31,9 +31,9 @@ export function decideUnsettlement(
   snapshot: WalletSnapshot,
   cannotDebit: CannotDebit | null = null,
 ): Decision {
-  const opened = openPlacedBet('unsettlement', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkPlacedBet('unsettlement', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   // D19
   const credited = reverses[request.type]
