@@ -45,15 +45,15 @@ const explanations: Record<OutcomeReason | RecordedReason, Sentence> = {
     'the platform rolled back a bet that was never taken: no stake was debited, so nothing was returned',
   ),
   ALREADY_ROLLED_BACK: says('D12', 'the bet was rolled back already; nothing was left to return'),
-  BET_OF_ANOTHER_PLAYER: says('D15', 'the bet belongs to another player; nothing was debited or credited'),
+  BET_OF_ANOTHER_PLAYER: says('D15', 'the bet belongs to another player; nothing was debited'),
   BET_ALREADY_EXISTS: says('D10', 'another transaction had placed the bet already; nothing was debited'),
   BET_ROLLED_BACK: ({ operation }) =>
     operation === 'placebet'
       ? { rule: 'D10, D11', why: 'the platform had rolled the bet back already; nothing was debited' }
       : { rule: 'D17, D19', why: 'the bet was rolled back before; nothing was debited or credited' },
-  CURRENCY_MISMATCH: ({ currency = null }) => ({
+  CURRENCY_MISMATCH: ({ operation, currency = null }) => ({
     rule: 'D23',
-    why: `the call was in ${currency ?? 'a currency'}, which is not the currency of the account; ${final}`,
+    why: `the bet was in ${currency ?? 'a currency'}, which is not the currency of the account; ${operation === 'placebet' ? final : 'nothing was credited'}`,
   }),
   INSUFFICIENT_FUNDS: call =>
     call.operation === 'unsettlement'

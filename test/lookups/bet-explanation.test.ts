@@ -166,7 +166,7 @@ describe('the rule of each call', () => {
       'currency',
       history(null, refused(otherCurrency, { currency: 'USD' })),
       'D23',
-      /^the call was in USD, which is not the currency of the account;/,
+      /^the bet was in USD, which is not the currency of the account;/,
     ],
     ['a used betId', history(bet(), before, refused(used)), 'D10', /had placed the bet already;/],
     [
@@ -562,7 +562,7 @@ Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other plac
 
 Recorded (UTC)           Call                 Transaction   Change  Balance after  Decision
 2026-11-22 10:01:00.000  placebet             t-1           -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)
-2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the bet belongs to another player; nothing was debited or credited (D15)
+2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the bet belongs to another player; nothing was debited (D15)
 2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)
 
 Now:   Settled, stake 30.00 EUR, revision 2

@@ -44,7 +44,7 @@ export function storyRow(
     `${operation}${type === null ? '' : ` ${type}`} ${transactionId}`,
     `bet ${betId}`,
     ...(isOther ? [`player ${transaction.playerId}`] : []),
-    refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${refusal.description}`,
+    refusal === null ? 'accepted' : `refused ${refusal.errorCode}`,
     `rule ${step.rule}`,
     `wallet id ${walletTransactionId}`,
     `platform's date ${transactionDate}`,
