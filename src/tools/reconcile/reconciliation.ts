@@ -67,7 +67,7 @@ export interface ReconcileOptions {
    */
   lookupsMax?: number
   /**
-   * One sentence that says which rule decided a transaction: `sentenceOf` of `bet-wallet/lookups`.
+   * Which rule decided a transaction: `sentenceOf` of `bet-wallet/lookups`.
    *
    * @default the error code alone
    */
