@@ -162,7 +162,11 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
     'when the balance is %s and the credit %s, then the credit is reversed and the balance does not change (clawbacks: %s)',
     (balance, credit, clawbacks) => {
       const lost = bet({ credits: { BET_PAID: live(credit) }, revision: 2 })
-      const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, clawbacks ? null : 'CLAWBACKS_DISABLED')
+      const { outcome, changes } = decide(
+        { bet: lost, player: { ...alice, balance } },
+        {},
+        clawbacks ? null : 'CLAWBACKS_DISABLED',
+      )
       expect(outcome).toMatchObject({ ok: true, balance })
       expect(changes?.balance).toBeNull()
       expect(changes?.transaction).toEqual(requested)

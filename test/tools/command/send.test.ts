@@ -200,34 +200,6 @@ describe('a wallet of this library', () => {
   })
 })
 
-test('signed, in a header with parts: the time and the signature', async () => {
-  const store = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
-  const url = await serve(
-    createNodeListener(store, {
-      authenticate: signature({
-        ...{ header: 'x-signature', algorithm: 'hmac-sha256', secrets: ['signing-secret'] },
-        parts: { signature: 'v1', timestamp: 't' },
-      }),
-      onAuthenticationFailed: () => {},
-    }),
-  )
-  const words = [
-    'send',
-    'placebet',
-    url,
-    '--player',
-    'anna',
-    '--currency',
-    'EUR',
-    '--sign-header',
-    'X-Signature',
-  ]
-  const run = (...more: string[]) =>
-    runCommand([...words, ...more], { environment: { BET_WALLET_SECRET: 'signing-secret' } })
-  expect((await run('--sign-prefix', 't={timestamp},v1=')).code).toBe(0)
-  expect((await run('--sign-prefix', 'v1=')).out).toContain('does not accept the credentials')
-})
-
 test('the audit signs too', async () => {
   const { url } = await serveWallet()
   const { code, error } = await runCommand(
