@@ -62,29 +62,25 @@ export async function runAttempts<O extends Operation>(
   const authorization = createAuthorization(rule.operation, request, settings, log)
   const call: Call<O> = { rule, store, request, keys, settings, log, authorization }
 
-  log.attempts = 1
-  const assumed = await assumedDecision(call)
-  if (assumed !== null) {
-    const decided = await commitDecision(call, assumed)
-    if (decided !== 'conflict' && decided !== 'refused') return decided
-  }
+  for (let attempt = 1; ; attempt += 1) {
+    log.attempts = attempt
+    const assumed = attempt === 1 ? await assumedDecision(call) : null
+    if (assumed !== null) {
+      const decided = await commitDecision(call, assumed)
+      if (isDecision(decided)) return decided
+    }
 
-  for (log.attempts = 1; ; log.attempts += 1) {
     log.storeRefusal = null
     // The guards that did not hold most likely mean a duplicate or a refusal: it needs a confirmed snapshot.
-    const confirmed = assumed !== null && log.attempts === 1
-    const { snapshot, decision } = await loadAndDecide(call, confirmed)
+    const { snapshot, decision } = await loadAndDecide(call, assumed !== null)
     const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
     if (decided !== 'conflict') return decided
 
     // Another writer won the race. Reload and retry.
-    if (log.attempts >= settings.attemptsMax) {
-      throw new WalletError(
-        'CONFLICT',
-        `Gave up after ${log.attempts} conflicting attempts; no changes were made`,
-      )
+    if (attempt >= settings.attemptsMax) {
+      throw new WalletError('CONFLICT', `Gave up after ${attempt} conflicting attempts; no changes were made`)
     }
-    await settings.backOff(log.attempts).catch((cause: unknown) => {
+    await settings.backOff(attempt).catch((cause: unknown) => {
       throw new WalletError('HOOK_FAILED', 'backOff threw; no changes were made', { cause })
     })
   }
@@ -146,22 +142,25 @@ async function commitOrRefuse<O extends Operation>(
   snapshot: WalletSnapshot,
   decision: Decision,
 ): Promise<Decision | 'conflict'> {
-  const { rule, request, log } = call
+  const { rule, request } = call
   const decided = await commitDecision(call, decision)
-  if (decided !== 'refused') return decided
+  if (decided === 'conflict' || isDecision(decided)) return decided
   // The refusal is recorded by a commit that changes no balance, and such a commit cannot be refused.
-  const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, log.storeRefusal as Refusal)
+  const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, decided)
   return await commitOrRefuse(call, snapshot, refusal)
 }
 
-/**
- * @returns the decision with the result of its commit, or at once if it changes nothing; otherwise nothing is
- *   written
- */
+/** What a commit led to. A conflict, and the store's refusal: nothing is written. */
+type Committed = Decision | Refusal | 'conflict'
+
+const isDecision = (committed: Committed): committed is Decision =>
+  committed !== 'conflict' && 'outcome' in committed
+
+/** @returns the decision with the result of its commit, or at once if it changes nothing */
 async function commitDecision<O extends Operation>(
   { rule, store, request, keys, log }: Call<O>,
   decision: Decision,
-): Promise<Decision | 'conflict' | 'refused'> {
+): Promise<Committed> {
   if (decision.changes === null) return decision
   const result = await commit(store, keys, decision.changes, log.deadline)
   switch (result.status) {
@@ -177,7 +176,7 @@ async function commitDecision<O extends Operation>(
     case 'refused': {
       const { errorCode, description } = result
       log.storeRefusal = { errorCode, description }
-      return 'refused'
+      return log.storeRefusal
     }
     case 'conflict':
       return 'conflict'
@@ -202,7 +201,7 @@ function decide<O extends Operation>(
   snapshot: WalletSnapshot,
 ): Decision {
   try {
-    return rule.decide(request, snapshot, settings)
+    return rule.decide(request, snapshot, settings.clawbacks)
   } catch (cause) {
     // Reached only if a stored amount has nearly 40 digits.
     throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })

@@ -99,6 +99,16 @@ export function recordSettlement(
   return handle(settlementRule, store, settlement, options)
 }
 
+/** One call of a handler. Its event is filled in while it proceeds, and complete when it is settled. */
+interface HandlerCall<O extends Operation> {
+  rule: Rule<O>
+  store: WalletStore
+  body: unknown
+  options: WalletOptions | undefined
+  message: CallMessage | null
+  event: OutcomeEvent
+}
+
 function handle<O extends Operation>(
   rule: Rule<O>,
   store: WalletStore,
@@ -106,35 +116,22 @@ function handle<O extends Operation>(
   options?: WalletOptions,
   message: CallMessage | null = null,
 ): Promise<WalletOutcome> {
-  return isTraced(channels.request)
-    ? handleTraced(rule, store, body, options, message)
-    : handleWithEvent(rule, store, body, options, message, emptyEvent(rule.operation))
-}
-
-function handleTraced<O extends Operation>(
-  rule: Rule<O>,
-  store: WalletStore,
-  body: unknown,
-  options: WalletOptions | undefined,
-  message: CallMessage | null,
-): Promise<WalletOutcome> {
   const event = emptyEvent(rule.operation)
-  const run = () => handleWithEvent(rule, store, body, options, message, event)
-  return trace(channels.request, event, run, outcome => {
-    // A copy: changes by a subscriber must not reach the answer.
-    event.outcome = { ...outcome }
-  })
+  const call: HandlerCall<O> = { rule, store, body, options, message, event }
+  if (!isTraced(channels.request)) return answer(call)
+  return trace(
+    channels.request,
+    event,
+    () => answer(call),
+    outcome => {
+      // A copy: changes by a subscriber must not reach the answer.
+      event.outcome = { ...outcome }
+    },
+  )
 }
 
-/** @param event is filled in while the call proceeds, and complete when the promise is settled */
-async function handleWithEvent<O extends Operation>(
-  rule: Rule<O>,
-  store: WalletStore,
-  body: unknown,
-  options: WalletOptions | undefined,
-  message: CallMessage | null,
-  event: OutcomeEvent,
-): Promise<WalletOutcome> {
+async function answer<O extends Operation>(call: HandlerCall<O>): Promise<WalletOutcome> {
+  const { store, options, message, event } = call
   const settings = settingsOf(options)
   const started = performance.now()
   const log: AttemptLog = {
@@ -147,7 +144,7 @@ async function handleWithEvent<O extends Operation>(
   const { onOutcome } = settings
   try {
     checkStore(store)
-    const { outcome, reason } = await answer(rule, store, body, settings, log, event)
+    const { outcome, reason } = await decideCall(call, settings, log)
     event.outcome = outcome
     event.replayed = outcome.replayed
     event.reason = reason
@@ -175,15 +172,12 @@ function faultOf(error: unknown, { operation, transactionId, betId, playerId }: 
   return fault
 }
 
-/** Parses the body and runs the rule. Fills in the ids of the event. Not async: saves a promise per call. */
-function answer<O extends Operation>(
-  rule: Rule<O>,
-  store: WalletStore,
-  body: unknown,
+/** Parses the body and runs the rule. Not async: saves a promise per call. */
+function decideCall<O extends Operation>(
+  { rule, store, body, event }: HandlerCall<O>,
   settings: Settings,
   log: AttemptLog,
-  event: OutcomeEvent,
-): Pick<Decision, 'outcome' | 'reason'> | Promise<Pick<Decision, 'outcome' | 'reason'>> {
+): Pick<Decision, 'outcome' | 'reason'> | Promise<Decision> {
   const parsed = settings.parser[rule.operation](body)
   if ('issues' in parsed) {
     return refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })

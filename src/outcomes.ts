@@ -1,5 +1,5 @@
 /** The answers of the handlers, their error codes and their reasons. */
-import type { Decimal } from './store.js'
+import type { Decimal, RecordedReason } from './store.js'
 
 /**
  * Every error code that this library answers with. The operator's own codes, from `authorizeBet`,
@@ -53,46 +53,16 @@ export type WalletOutcome =
     }
   | { ok: false; replayed: boolean; errorCode: ErrorCode | (string & {}); description: string }
 
-/**
- * The final refusals of the rules, as they are recorded. A record has no reason: lookups tell refusals apart
- * by these values, and any other refusal of a placebet is the operator's. So they must not change.
- */
-export const finalRefusals = {
-  betIdUsed: { errorCode: 'INVALID_BET', description: 'betId: already used by another transaction' },
-  betRolledBack: { errorCode: 'INVALID_BET', description: 'betId: the bet was rolled back' },
-  currencyMismatch: {
-    errorCode: 'INVALID_CURRENCY',
-    description: "currency: differs from the player's currency",
-  },
-  insufficientFunds: { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' },
-  clawbackUncollected: {
-    errorCode: 'INSUFFICIENT_FUNDS',
-    description: 'betId: insufficient funds to reverse the settlement',
-  },
-  clawbacksDisabled: {
-    errorCode: 'INSUFFICIENT_FUNDS',
-    description: 'betId: the amount of the settlement cannot be debited',
-  },
-} as const
-
 /** The reason of an outcome, finer than its error code: for logs and metrics. */
 export type OutcomeReason =
-  | 'ACCEPTED'
-  /** A rollback of an unknown bet, recorded so that the late bet is refused (D11). */
-  | 'TOMBSTONE_CREATED'
-  /** A rollback of a bet that is already rolled back (D12). */
-  | 'ALREADY_ROLLED_BACK'
+  | Exclude<RecordedReason, 'IMPORTED'>
   /** A retry, answered with the recorded decision (D2). */
   | 'REPLAYED'
   | 'INVALID_REQUEST'
   /** The same transactionId with other content (D4). */
   | 'PAYLOAD_MISMATCH'
   | 'UNKNOWN_PLAYER'
-  | 'BET_OF_ANOTHER_PLAYER'
-  /** A placebet for a betId that another transaction has used (D10). */
-  | 'BET_ALREADY_EXISTS'
   | 'UNKNOWN_BET'
-  | 'BET_ROLLED_BACK'
   /** A rollback of a settled bet (D13). */
   | 'BET_SETTLED'
   /** An unsettlement of a credit that was reversed before (D19). */
@@ -101,16 +71,7 @@ export type OutcomeReason =
   | 'CLAWBACK_UNCOLLECTED'
   /** An unsettlement of a bet that was never credited with that type (D19). */
   | 'SETTLEMENT_NOT_FOUND'
-  /** The request's currency differs from the player's (D23). */
-  | 'CURRENCY_MISMATCH'
   /** The bet's currency differs from the player's current currency (D23). */
   | 'BET_CURRENCY_MISMATCH'
-  | 'INSUFFICIENT_FUNDS'
-  /** `clawbacks: false` (D20). */
-  | 'CLAWBACKS_DISABLED'
-  /** `authorizeRequest` or `authorizeBet` refused. */
-  | 'REFUSED_BY_OPERATOR'
-  /** The store returned `refused`. */
-  | 'REFUSED_BY_STORE'
   /** No outcome: a fault was thrown. */
   | 'FAULT'

@@ -24,7 +24,7 @@ export function partitionStore(
     return store
   }
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys: WalletKeys): Promise<WalletSnapshot> {
       const store = await partitionOf(keys.playerId)
       return store === null ? nothing() : store.load(keys)

@@ -89,7 +89,7 @@ export function checkStore(store: WalletStore): void {
   const { loadConfirmed } = store
   if (loadConfirmed !== undefined && typeof loadConfirmed !== 'function')
     violation('loadConfirmed', 'a function, or absent', loadConfirmed)
-  if (version !== 1) violation('contractVersion', '1, the version that this library supports', version)
+  if (version !== 2) violation('contractVersion', '2, the version that this library supports', version)
 }
 
 /** Checks the result of `load`. @throws {WalletError} `STORE_CONTRACT` */
@@ -138,6 +138,7 @@ function checkTransaction(transaction: Fields | null, { operation, transactionId
   requirePresence('load().transaction.currency', transaction.currency, money, operation)
   requirePresence('load().transaction.type', transaction.type, type, operation)
   decimal('load().transaction.delta', transaction.delta)
+  text('load().transaction.reason', transaction.reason)
   textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
   const refusal = record('load().transaction.refusal', transaction.refusal)
   if (refusal === null) return

@@ -19,7 +19,7 @@
  *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
  *   return {
- *     contractVersion: 1,
+ *     contractVersion: 2,
  *
  *     async load({ operation, transactionId, playerId, betId }) {
  *       // Copies: changes by the caller must not reach the store.
@@ -75,7 +75,7 @@ export type SettlementType = 'BET_PAID' | 'VOIDED' | 'CASHOUT'
 /** The interface that you implement. */
 export interface WalletStore {
   /** The version of this contract that the store was written for. */
-  readonly contractVersion: 1
+  readonly contractVersion: 2
 
   /**
    * Reads one player, one bet and one transaction.
@@ -218,6 +218,29 @@ export interface Credit {
   owed: Decimal
 }
 
+/** The reason of a recorded decision: an acceptance, or a final refusal (D6, D7). */
+export type RecordedReason =
+  | 'ACCEPTED'
+  /** A rollback of an unknown bet, recorded so that the late bet is refused (D11). */
+  | 'TOMBSTONE_CREATED'
+  /** A rollback of a bet that is already rolled back (D12). */
+  | 'ALREADY_ROLLED_BACK'
+  | 'BET_OF_ANOTHER_PLAYER'
+  /** A placebet for a betId that another transaction has used (D10). */
+  | 'BET_ALREADY_EXISTS'
+  | 'BET_ROLLED_BACK'
+  /** The request's currency differs from the player's (D23). */
+  | 'CURRENCY_MISMATCH'
+  | 'INSUFFICIENT_FUNDS'
+  /** `clawbacks: false` (D20). */
+  | 'CLAWBACKS_DISABLED'
+  /** `authorizeRequest` or `authorizeBet` refused. */
+  | 'REFUSED_BY_OPERATOR'
+  /** The store returned `refused`. */
+  | 'REFUSED_BY_STORE'
+  /** Imported from the legacy integration (D27): accepted or refused by its rules. */
+  | 'IMPORTED'
+
 /** A decided transaction of the platform: the idempotency record. Kept permanently (D5). */
 export interface Transaction {
   operation: Operation
@@ -240,6 +263,11 @@ export interface Transaction {
    * most 64 characters (ASCII), `description` 500 (any language).
    */
   refusal: { errorCode: string; description: string } | null
+  /**
+   * Which rule decided it, for lookups and reports. At most 64 characters (ASCII), and kept as it is: a newer
+   * version of this library may record one that an older one does not know. Never compared by D3.
+   */
+  reason: RecordedReason | (string & {})
   /**
    * The platform's date: an instant in UTC, always 24 characters, with milliseconds, of the years 1 to 9999:
    * `"2026-11-21T10:00:00.000Z"`. Never used for ordering (D25).

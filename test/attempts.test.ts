@@ -203,7 +203,9 @@ describe('given a store that refuses by a rule of the PAM', () => {
     expect(outcome).toEqual({ ok: false, replayed: false, ...limitReached })
     expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limitReached, attempts: 1 })
     expect(store.committed[1]).toEqual({
-      transaction: transaction({ delta: '0', refusal: limitReached, walletTransactionId: null }),
+      transaction: transaction({
+        ...{ delta: '0', refusal: limitReached, reason: 'REFUSED_BY_STORE', walletTransactionId: null },
+      }),
       bet: null,
       balance: null,
       request: placeBet(),

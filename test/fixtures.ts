@@ -95,6 +95,7 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
     type: null,
     delta: '-30',
     refusal: null,
+    reason: 'ACCEPTED',
     transactionDate,
     walletTransactionId: 'W1',
     ...fields,

@@ -179,7 +179,7 @@ describe('the routes', () => {
 
   test('loadConfirmed keeps the `this` of a store that is a class', async () => {
     class Ledger implements WalletStore {
-      readonly contractVersion = 1
+      readonly contractVersion = 2
       readonly #memory = createMemoryStore([player('anna')])
       load: WalletStore['load'] = keys => this.#memory.load(keys)
       loadConfirmed(asked: Parameters<WalletStore['load']>[0]) {
@@ -201,7 +201,7 @@ describe('faults', () => {
 
   test('of a partition do not touch the players of another', async () => {
     const down: WalletStore = {
-      contractVersion: 1,
+      contractVersion: 2,
       load: () => new Promise(() => {}), // never ends
       commit: () => new Promise(() => {}),
     }

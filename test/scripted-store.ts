@@ -24,7 +24,7 @@ export function scripted(
     return resultOf(answer as Answer<WalletSnapshot>) as Promise<WalletSnapshot>
   }
   const store = {
-    contractVersion: 1,
+    contractVersion: 2,
     load(keys: WalletKeys) {
       calls.push('load')
       return read(keys, loads, loaded)
@@ -44,5 +44,5 @@ export function scripted(
           },
         }),
   } satisfies WalletStore
-  return { ...store, contractVersion: 1 as const, loaded, loadedConfirmed, committed, calls }
+  return { ...store, contractVersion: 2 as const, loaded, loadedConfirmed, committed, calls }
 }

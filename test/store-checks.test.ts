@@ -27,7 +27,7 @@ function withField<T extends object>(whole: T, path: string, value: unknown): T 
 
 function storeWith(loaded: unknown, ...[committed]: unknown[]) {
   const commit = vi.fn(async () => committed as CommitResult)
-  return { contractVersion: 1, load: async () => loaded as WalletSnapshot, commit } as const
+  return { contractVersion: 2, load: async () => loaded as WalletSnapshot, commit } as const
 }
 
 /** With a hook that needs the player, a placebet is loaded before it is committed. */
@@ -58,6 +58,7 @@ test('given a store that meets its contract, when it is called, then its snapsho
 test.each<[string, string, unknown]>([
   ['a reference of null', 'transaction.walletTransactionId', null],
   ['an amount with zeros', 'transaction.amount', '30.00'],
+  ['a reason of a newer version', 'transaction.reason', 'OF_A_NEWER_VERSION'],
   ['no credits', 'bet.credits', {}],
   ['a negative balance', 'player.balance', '-12.50'],
   ['a further field', 'player.nickname', undefined],
@@ -151,6 +152,7 @@ describe.each([
   'bet.currency',
   'transaction.playerId',
   'transaction.betId',
+  'transaction.reason',
   'transaction.refusal.errorCode',
   'transaction.refusal.description',
 ])('given an invalid load().%s', path => {
@@ -350,7 +352,7 @@ test.each(['load', 'commit'])('given a store without %s, then STORE_CONTRACT nam
 })
 
 describe('given a store for another contract version', () => {
-  test.each([undefined, missing, 0, 2, '1'])(
+  test.each([undefined, missing, 0, 1, 3, '2'])(
     'when its version is not supported (%#), then STORE_CONTRACT before it is called',
     async contractVersion => {
       const load = vi.fn()
@@ -358,7 +360,7 @@ describe('given a store for another contract version', () => {
       if (contractVersion === missing) delete store.contractVersion
       const fault = await faultOf(handlePlaceBet(store as unknown as WalletStore, placeBet()))
       expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-      expect(fault.message).toContain('contractVersion must be 1')
+      expect(fault.message).toContain('contractVersion must be 2')
       expect(load).not.toHaveBeenCalled()
     },
   )
@@ -385,7 +387,7 @@ describe('given a store for another contract version', () => {
 
 test('given a store that is an instance of a class, when it is called, then its this is the instance', async () => {
   class Store implements WalletStore {
-    readonly contractVersion = 1
+    readonly contractVersion = 2
     readonly #player = alice
     async load() {
       return snapshot({ player: this.#player })

@@ -69,7 +69,7 @@ export function createSqliteStore(database: SqliteDatabase): WalletStore {
     Number(prepared[name].run(values).changes) === 1
 
   return {
-    contractVersion: 1,
+    contractVersion: 2,
 
     async load({ operation, transactionId, playerId, betId }) {
       database.exec('BEGIN') // one snapshot for the three reads

@@ -39,7 +39,7 @@ type Client = object
 
 export function createMyStore(_client: Client): WalletStore {
   return {
-    contractVersion: 1,
+    contractVersion: 2,
 
     async load({ operation, transactionId, playerId, betId }: WalletKeys): Promise<WalletSnapshot> {
       // Read three records, preferably in one statement, as one consistent snapshot. Otherwise read the bet

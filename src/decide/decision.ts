@@ -7,17 +7,12 @@ import type {
   Credit,
   Operation,
   Player,
+  RecordedReason,
   SettlementType,
   Transaction,
   WalletChanges,
   WalletSnapshot,
 } from '../store.js'
-
-/** The operator's choices that the rules depend on. */
-export interface Rules {
-  /** `false`: the PAM cannot debit; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). */
-  clawbacks: boolean
-}
 
 export interface Decision {
   /**
@@ -39,7 +34,8 @@ export interface Refusal {
 /** The rule of one operation. Pure and synchronous: no promises, no clock, no randomness. */
 export interface Rule<O extends Operation> {
   operation: O
-  decide(request: Requests[O], snapshot: WalletSnapshot, rules: Rules): Decision
+  /** @param clawbacks the option: only an unsettlement depends on it (D20) */
+  decide(request: Requests[O], snapshot: WalletSnapshot, clawbacks: boolean): Decision
   /**
    * The snapshot under which the request is accepted with changes whose guards test exactly that snapshot; so
    * they can be committed without a load. `null`: not this request. Absent: no request of this operation.
@@ -57,6 +53,9 @@ export interface Rule<O extends Operation> {
   ): Decision
 }
 
+/** The reason of a decision that is recorded. */
+type RecordedDecision = OutcomeReason & RecordedReason
+
 /** The transaction of a request, to be completed by `accept` or `refuseAndRecord`. */
 export function transactionOf<O extends Operation>(operation: O, request: Requests[O]): Transaction {
   const { transactionId, playerId, betId, transactionDate } = request
@@ -70,6 +69,7 @@ export function transactionOf<O extends Operation>(operation: O, request: Reques
     type: 'type' in request ? request.type : null,
     delta: '0',
     refusal: null,
+    reason: 'ACCEPTED',
     transactionDate,
     walletTransactionId: null,
   }
@@ -80,7 +80,7 @@ export function accept(
   request: Requests[Operation],
   transaction: Transaction,
   player: Player,
-  change: { delta: string; bet: Bet | null; reason?: OutcomeReason },
+  change: { delta: string; bet: Bet | null; reason?: RecordedDecision },
 ): Decision {
   const { bet, reason = 'ACCEPTED' } = change
   const delta = isZero(change.delta) ? '0' : change.delta // a store may have "0.00"
@@ -95,7 +95,7 @@ export function accept(
     },
     reason,
     changes: {
-      transaction: { ...transaction, delta },
+      transaction: { ...transaction, delta, reason },
       bet,
       // A delta of 0 changes no balance and tests no floor: a zero stake or clawback never fails for funds.
       balance: isZero(delta) ? null : { currency: player.currency, delta, floor: isDebit ? '0' : null },
@@ -116,7 +116,7 @@ export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
 export function refuseAndRecord(
   request: Requests[Operation],
   transaction: Transaction,
-  reason: OutcomeReason,
+  reason: RecordedDecision,
   refusal: Refusal,
   bet: Bet | null = null,
 ): Decision {
@@ -125,7 +125,7 @@ export function refuseAndRecord(
     outcome: { ok: false, replayed: false, errorCode, description },
     reason,
     changes: {
-      transaction: { ...transaction, refusal: { errorCode, description } },
+      transaction: { ...transaction, refusal: { errorCode, description }, reason },
       bet,
       balance: null,
       request: { ...request },
@@ -146,6 +146,16 @@ export const unknownPlayer: Refusal = {
 export const betOfAnotherPlayer: Refusal = {
   errorCode: 'INVALID_PLAYER',
   description: 'playerId: the bet belongs to another player',
+}
+
+export const betRolledBack: Refusal = {
+  errorCode: 'INVALID_BET',
+  description: 'betId: the bet was rolled back',
+}
+
+export const currencyMismatch: Refusal = {
+  errorCode: 'INVALID_CURRENCY',
+  description: "currency: differs from the player's currency",
 }
 
 export const betCurrencyMismatch: Refusal = {

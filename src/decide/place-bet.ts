@@ -1,24 +1,31 @@
 /** `/placebet`: debits a stake (spec 4.1). */
 import { compare, isZero, negate } from '../money.js'
-import { finalRefusals } from '../outcomes.js'
 import type { PlaceBetRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import { accept, type Decision, type Rule, refuseAndRecord, transactionOf } from './decision.js'
-import { openRequest } from './prologue.js'
+import {
+  accept,
+  betRolledBack,
+  currencyMismatch,
+  type Decision,
+  type Refusal,
+  type Rule,
+  refuseAndRecord,
+  transactionOf,
+} from './decision.js'
+import { checkRequest } from './prologue.js'
 
 /**
  * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A
  * delayed duplicate that succeeded later would debit a stake for a bet that does not exist.
  */
 export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
-  const opened = openRequest('placebet', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkRequest('placebet', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   if (bet !== null) {
     // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet
     // (D10).
-    const { betIdUsed, betRolledBack } = finalRefusals
     if (bet.playerId !== player.playerId) {
       return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', betIdUsed)
     }
@@ -29,11 +36,14 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   }
 
   if (request.currency !== player.currency) {
-    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', finalRefusals.currencyMismatch)
+    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', currencyMismatch)
   }
 
   if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
-    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', finalRefusals.insufficientFunds)
+    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', {
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'amount: insufficient funds',
+    })
   }
 
   return accept(request, transaction, player, {
@@ -48,6 +58,11 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
       revision: 1,
     },
   })
+}
+
+const betIdUsed: Refusal = {
+  errorCode: 'INVALID_BET',
+  description: 'betId: already used by another transaction',
 }
 
 /**

@@ -3,15 +3,15 @@ import { isZero } from '../money.js'
 import type { RollbackBetRequest } from '../requests.js'
 import type { Bet, WalletSnapshot } from '../store.js'
 import { accept, betCurrencyMismatch, type Decision, type Rule, refuse } from './decision.js'
-import { openOwnBet } from './prologue.js'
+import { checkOwnBet } from './prologue.js'
 
 /**
  * Credits the stake back, once. The caller retries until it succeeds, and may call before the bet arrives.
  */
 export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
-  const opened = openOwnBet('rollbackbet', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkOwnBet('rollbackbet', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   if (bet === null) {
     // D11: the tombstone makes a late placebet fail.

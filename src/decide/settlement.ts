@@ -2,21 +2,26 @@
 import { add } from '../money.js'
 import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import { accept, betCurrencyMismatch, type Decision, type Rule, refuse, withCredit } from './decision.js'
-import { openPlacedBet } from './prologue.js'
+import {
+  accept,
+  betCurrencyMismatch,
+  currencyMismatch,
+  type Decision,
+  type Rule,
+  refuse,
+  withCredit,
+} from './decision.js'
+import { checkPlacedBet } from './prologue.js'
 
 /** Adds the amount to the balance and to the live credit of its type. A bet may have several settlements. */
 export function decideSettlement(request: SettlementRequest, snapshot: WalletSnapshot): Decision {
-  const opened = openPlacedBet('settlement', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkPlacedBet('settlement', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   // D23
   if (request.currency !== player.currency) {
-    return refuse('CURRENCY_MISMATCH', {
-      errorCode: 'INVALID_CURRENCY',
-      description: "currency: differs from the player's currency",
-    })
+    return refuse('CURRENCY_MISMATCH', currencyMismatch)
   }
   if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
 

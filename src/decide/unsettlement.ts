@@ -1,6 +1,5 @@
 /** `/unsettlement`: the clawback of a wrong settlement (spec 4.2). */
 import { add, compare, isZero, negate } from '../money.js'
-import { finalRefusals } from '../outcomes.js'
 import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
 import {
@@ -8,30 +7,33 @@ import {
   betCurrencyMismatch,
   type Decision,
   type Rule,
-  type Rules,
   refuse,
   refuseAndRecord,
   withCredit,
 } from './decision.js'
-import { openPlacedBet } from './prologue.js'
+import { checkPlacedBet } from './prologue.js'
 
 const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
   UNSCORED: 'BET_PAID',
   UNVOIDED: 'VOIDED',
 }
 
+type CannotDebit = 'CLAWBACKS_DISABLED' | 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE'
+
 /**
  * Debits the whole live credit of the type (D18), or nothing (D20). If funds are insufficient, the clawback
  * stays uncollected: the amount is owed to the platform, and no later unsettlement debits it (D7).
+ *
+ * @param cannotDebit why the PAM cannot debit the player, `'CLAWBACKS_DISABLED'` say; `null`: it can
  */
 export function decideUnsettlement(
   request: UnsettlementRequest,
   snapshot: WalletSnapshot,
-  rules: Rules,
+  cannotDebit: CannotDebit | null = null,
 ): Decision {
-  const opened = openPlacedBet('unsettlement', request, snapshot)
-  if (opened.decision !== null) return opened.decision
-  const { transaction, player, bet } = opened
+  const checks = checkPlacedBet('unsettlement', request, snapshot)
+  if (checks.decision !== null) return checks.decision
+  const { transaction, player, bet } = checks
 
   // D19
   const credited = reverses[request.type]
@@ -55,12 +57,16 @@ export function decideUnsettlement(
 
   if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
 
-  if (!isZero(live) && (!rules.clawbacks || compare(player.balance, live) < 0)) {
+  if (!isZero(live) && (cannotDebit !== null || compare(player.balance, live) < 0)) {
+    const description =
+      cannotDebit === null
+        ? 'betId: insufficient funds to reverse the settlement'
+        : 'betId: the amount of the settlement cannot be debited'
     return refuseAndRecord(
       request,
       transaction,
-      rules.clawbacks ? 'INSUFFICIENT_FUNDS' : 'CLAWBACKS_DISABLED',
-      rules.clawbacks ? finalRefusals.clawbackUncollected : finalRefusals.clawbacksDisabled,
+      cannotDebit ?? 'INSUFFICIENT_FUNDS',
+      { errorCode: 'INSUFFICIENT_FUNDS', description },
       withCredit(bet, credited, { live: null, reversed, owed: add(owed, live) }),
     )
   }
@@ -73,10 +79,8 @@ export function decideUnsettlement(
 
 export const unsettlementRule: Rule<'unsettlement'> = {
   operation: 'unsettlement',
-  decide: decideUnsettlement,
+  decide: (request, snapshot, clawbacks) =>
+    decideUnsettlement(request, snapshot, clawbacks ? null : 'CLAWBACKS_DISABLED'),
   // Spec 4.2 rule 1: a refusal by the PAM counts as a PAM that cannot debit: INSUFFICIENT_FUNDS with D7.
-  refuse: (request, snapshot, reason) => ({
-    ...decideUnsettlement(request, snapshot, { clawbacks: false }),
-    reason,
-  }),
+  refuse: decideUnsettlement,
 }

@@ -151,7 +151,7 @@ function notAuthenticated(call: Call, reason: string): HttpResponse {
   const { request, settings, message } = call
   notify('onAuthenticationFailed', () => settings.onAuthenticationFailed(reason, request))
   if (message !== null) message.reason = reason
-  const headers = { 'www-authenticate': settings.challenge }
+  const headers = { 'www-authenticate': 'Basic realm="wallet", charset="UTF-8"' }
   return rejection(call, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
 }
 

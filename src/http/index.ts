@@ -12,5 +12,4 @@ export { createNodeListener, type NodeRequest, type NodeResponse } from './node.
 export { defaultStatusCodes, type HttpOptions, type JsonAnswer, type Route } from './options.js'
 export { signature } from './signature.js'
 export type { SignatureEncoding, SignatureOptions, SignatureTimestamp } from './signature-options.js'
-export type { TimeFormat } from './signature-time.js'
 export type { SignatureAlgorithm } from './signature-verifier.js'

@@ -15,8 +15,7 @@ import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'
 import type { Authenticate } from './authentication.js'
-import { createAuthenticationLog } from './authentication-log.js'
-import { createFaultLog } from './fault-log.js'
+import { createAuthenticationLog, createFaultLog } from './log.js'
 import type { HttpRequest } from './message.js'
 
 /** Options of `createHttpHandler`, beside those of the handlers. */
@@ -27,12 +26,6 @@ export interface HttpOptions extends WalletOptions {
    * Called before the body is read; `call.rawBody()` reads it. If it throws: 500.
    */
   authenticate: Authenticate
-  /**
-   * The header `WWW-Authenticate` of a 401.
-   *
-   * @default 'Basic realm="wallet", charset="UTF-8"'
-   */
-  challenge?: string
   /**
    * The path before `/placebet` and the others: `"/wallet"`.
    *
@@ -120,7 +113,6 @@ export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {
 
 const optionNames = [
   'authenticate',
-  'challenge',
   'basePath',
   'bodyBytesMax',
   'statusCodes',
@@ -132,7 +124,6 @@ const optionNames = [
 export interface HttpSettings {
   wallet: Settings
   authenticate: Authenticate
-  challenge: string
   bodyBytesMax: number
   statusCodes: ReadonlyMap<string, number>
   /** By full path: `"/wallet/placebet"`. */
@@ -150,20 +141,15 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
   } catch (cause) {
     throw new WalletError('INVALID_OPTIONS', `Invalid store: ${textOf(cause)}`, { cause })
   }
-  const { authenticate, challenge = 'Basic realm="wallet", charset="UTF-8"', onError } = options
-  const { bodyBytesMax = 65_536, onAuthenticationFailed } = options
+  const { authenticate, bodyBytesMax = 65_536, onError, onAuthenticationFailed } = options
   if (typeof authenticate !== 'function') {
     check.invalid('authenticate must be a function; there is no default that accepts every call')
   }
   check.func('onError', onError)
   check.func('onAuthenticationFailed', onAuthenticationFailed)
-  if (typeof challenge !== 'string' || !/^[\x20-\x7e]+$/.test(challenge)) {
-    check.invalid('challenge must be printable ASCII')
-  }
   return {
     wallet: settingsOf(walletOptions),
     authenticate: authenticate.bind(options),
-    challenge,
     bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
     statusCodes: statusCodesOf(options),
     routes: routesOf(store, options, walletOptions),

@@ -1,6 +1,5 @@
 /** The options of `signature`, read and checked once. */
 import { optionChecks } from '../option-checks.js'
-import { readTime, type TimeFormat, timeFormats } from './signature-time.js'
 import {
   type SignatureAlgorithm,
   signatureAlgorithms,
@@ -12,10 +11,7 @@ import { readTemplate, type SignedPart } from './signed-text.js'
 export interface SignatureOptions {
   /** The header that has the signature: `"X-Signature"`. */
   header: string
-  /**
-   * `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `rsa-pss-sha256`,
-   * `rsa-pss-sha512`; `ed25519`.
-   */
+  /** `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `ed25519`. */
   algorithm: SignatureAlgorithm
   /** For HMAC: the secret, as text (UTF-8) or as bytes. Two while it is changed: both are accepted. */
   secrets?: readonly (string | Uint8Array)[]
@@ -37,13 +33,8 @@ export interface SignatureOptions {
    */
   prefix?: string
   /**
-   * The names of the parts of a header such as `"t=1795284000,v1=5257a8…"`. Up to five signatures are tried;
-   * parts with other names are ignored.
-   */
-  parts?: { signature: string; timestamp?: string }
-  /**
    * The time at which the platform signed. A call that was signed too long ago, or too far in the future, is
-   * refused. `header` is omitted with `parts.timestamp`.
+   * refused.
    */
   timestamp?: SignatureTimestamp
   /**
@@ -53,25 +44,19 @@ export interface SignatureOptions {
    * @default `{body}`, with a timestamp `{timestamp}.{body}`
    */
   signed?: string
-  /**
-   * The time in milliseconds since 1970, for tests.
-   *
-   * @default Date.now
-   */
-  now?(): number
 }
 
 export type SignatureEncoding = 'hex' | 'base64' | 'base64url'
 
 export interface SignatureTimestamp {
-  /** The header that has it; not with `parts.timestamp`. */
-  header?: string
+  /** The header that has it. */
+  header: string
   /**
-   * `"seconds"` or `"milliseconds"` since 1970, or `"iso"`: `"2026-11-21T18:00:00Z"`.
+   * `"seconds"` or `"milliseconds"` since 1970.
    *
    * @default 'seconds'
    */
-  format?: TimeFormat
+  format?: 'seconds' | 'milliseconds'
   /**
    * How far it may differ from the time of this machine, in milliseconds.
    *
@@ -86,17 +71,15 @@ export interface SignatureSettings {
   verifier: Verifier
   encoding: SignatureEncoding
   prefix: string
-  parts: { signature: string; timestamp: string | null } | null
   timestamp: TimestampSettings | null
   signed: readonly SignedPart[]
-  now: () => number
 }
 
 export interface TimestampSettings {
-  /** In lower case; `null`: it is a part of the signature's header. */
-  header: string | null
-  /** Milliseconds since 1970; `null` for a text of another form. */
-  read(text: string): number | null
+  /** In lower case. */
+  header: string
+  /** Milliseconds per unit of its number. */
+  unitMs: number
   toleranceMs: number
 }
 
@@ -104,29 +87,16 @@ const check = optionChecks(message => {
   throw new TypeError(message)
 }, 'signature')
 
-const optionNames = [
-  'header',
-  'algorithm',
-  'secrets',
-  'keys',
-  'encoding',
-  'prefix',
-  'parts',
-  'timestamp',
-  'signed',
-  'now',
-]
+const optionNames = ['header', 'algorithm', 'secrets', 'keys', 'encoding', 'prefix', 'timestamp', 'signed']
 
 /** @throws {TypeError} naming the option */
 export function signatureSettingsOf(options: SignatureOptions): SignatureSettings {
   check.names(options, optionNames)
-  const { encoding = 'hex', prefix = '', now = Date.now } = options
+  const { encoding = 'hex', prefix = '' } = options
   if (typeof prefix !== 'string' || !/^[\x20-\x7e]*$/.test(prefix)) {
     check.invalid('prefix must be printable ASCII')
   }
-  check.func('now', now)
-  const parts = partsOf(options)
-  const timestamp = timestampOf(options, parts?.timestamp ?? null)
+  const timestamp = timestampOf(options)
   const { signed = timestamp === null ? '{body}' : '{timestamp}.{body}' } = options
   return {
     header: headerName('header', options.header),
@@ -140,38 +110,19 @@ export function signatureSettingsOf(options: SignatureOptions): SignatureSetting
     ),
     encoding: check.oneOf('encoding', encoding, ['hex', 'base64', 'base64url']),
     prefix,
-    parts,
     timestamp,
     signed: readTemplate(signed, timestamp !== null, check.invalid),
-    now: now.bind(options),
   }
 }
 
-function partsOf({ parts }: SignatureOptions): SignatureSettings['parts'] {
-  if (parts === undefined) return null
-  check.names(parts, ['signature', 'timestamp'], 'parts.')
-  const { signature, timestamp = null } = parts
-  for (const [name, value] of Object.entries(parts)) {
-    if (typeof value !== 'string' || !/^[\w.-]+$/.test(value)) {
-      check.invalid(`parts.${name} must be the name of a part: letters, digits, "_", "-" or "."`)
-    }
-  }
-  if (signature === undefined) check.invalid('parts.signature is required')
-  if (signature === timestamp) check.invalid('parts.timestamp must be another name than parts.signature')
-  return { signature, timestamp }
-}
-
-function timestampOf({ timestamp }: SignatureOptions, part: string | null): TimestampSettings | null {
-  if (timestamp === undefined && part === null) return null
-  if (timestamp !== undefined) check.names(timestamp, ['header', 'format', 'toleranceMs'], 'timestamp.')
-  const { header, format = 'seconds', toleranceMs = 300_000 } = timestamp ?? {}
-  if ((header === undefined) === (part === null)) {
-    check.invalid('timestamp.header is required without parts.timestamp, and not supported with it')
-  }
-  const form = check.oneOf('timestamp.format', format, timeFormats)
+function timestampOf({ timestamp }: SignatureOptions): TimestampSettings | null {
+  if (timestamp === undefined) return null
+  check.names(timestamp, ['header', 'format', 'toleranceMs'], 'timestamp.')
+  const { header, format = 'seconds', toleranceMs = 300_000 } = timestamp
+  const unit = check.oneOf('timestamp.format', format, ['seconds', 'milliseconds'])
   return {
-    header: header === undefined ? null : headerName('timestamp.header', header),
-    read: text => readTime(text, form),
+    header: headerName('timestamp.header', header),
+    unitMs: unit === 'seconds' ? 1_000 : 1,
     toleranceMs: check.whole('timestamp.toleranceMs', toleranceMs, 1),
   }
 }

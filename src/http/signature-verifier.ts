@@ -1,6 +1,6 @@
 /** The algorithms of signatures, over `node:crypto`. */
 
-import { constants, createHmac, createPublicKey, createSecretKey, type KeyObject, verify } from 'node:crypto'
+import { createHmac, createPublicKey, createSecretKey, type KeyObject, verify } from 'node:crypto'
 import { textOf } from '../foreign-values.js'
 import { isExpected } from './constant-time.js'
 
@@ -10,8 +10,6 @@ export const signatureAlgorithms = [
   /** PKCS #1 v1.5. */
   'rsa-sha256',
   'rsa-sha512',
-  'rsa-pss-sha256',
-  'rsa-pss-sha512',
   'ed25519',
 ] as const
 
@@ -48,7 +46,7 @@ export function verifierOf(options: KeyOptions, invalid: (problem: string) => ne
     )
   const type = algorithm === 'ed25519' ? 'ed25519' : 'rsa'
   const publicKeys = list.map((key, index) => publicKeyOf(key, type, index, invalid))
-  return asymmetric(hash, algorithm.startsWith('rsa-pss-'), publicKeys)
+  return asymmetric(hash, publicKeys)
 }
 
 function hmac(hash: string, secrets: readonly KeyObject[]): Verifier {
@@ -68,15 +66,12 @@ function hmac(hash: string, secrets: readonly KeyObject[]): Verifier {
 }
 
 /** Public keys verify: there is no secret that durations could reveal. */
-function asymmetric(hash: string | null, pss: boolean, keys: readonly KeyObject[]): Verifier {
-  const padding = pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING
-  const scheme =
-    hash === null ? {} : pss ? { padding, saltLength: constants.RSA_PSS_SALTLEN_AUTO } : { padding }
+function asymmetric(hash: string | null, keys: readonly KeyObject[]): Verifier {
   return {
     lengths: new Set(keys.map(signatureLengthOf)),
     accepts(signature, signed) {
       const bytes = Buffer.concat(signed)
-      return keys.some(key => verify(hash, bytes, { key, ...scheme }, signature))
+      return keys.some(key => verify(hash, bytes, key, signature))
     },
   }
 }

@@ -1,17 +1,17 @@
 /** Signatures over the bytes of the body, by HMAC, RSA or Ed25519. */
 import type { AuthenticationCall } from './authentication.js'
 import { type HttpRequest, headerOf, headerProblem } from './message.js'
-import { type SignatureOptions, type SignatureSettings, signatureSettingsOf } from './signature-options.js'
+import {
+  type SignatureOptions,
+  type SignatureSettings,
+  signatureSettingsOf,
+  type TimestampSettings,
+} from './signature-options.js'
 import { signedBytes, signedHeaders } from './signed-text.js'
 
-/** Parts of a header that are read. */
-const partsMax = 20
-/** Signatures of one call that are tried. */
-const signaturesMax = 5
-
-/** What a call claims: signatures, in bytes, and the timestamp as it was sent. */
+/** What a call claims: the signature, in bytes, and the timestamp as it was sent. */
 interface Claim {
-  signatures: readonly Buffer[]
+  sent: Buffer
   timestamp: string
 }
 
@@ -36,58 +36,22 @@ export function signature(
     if (typeof claim === 'string') return call.refuse(`signature: ${claim}`)
     const bytes = signedBytes(signed, request, claim.timestamp, await call.rawBody())
     if (bytes === null) return call.refuse('signature: a signed part has a character above U+00FF')
-    let accepted = false
-    for (const sent of claim.signatures) {
-      const valid = verifier.accepts(sent, bytes)
-      accepted ||= valid
-    }
-    return accepted || call.refuse(`signature: ${header} matches none of the keys`)
+    return verifier.accepts(claim.sent, bytes) || call.refuse(`signature: ${header} matches none of the keys`)
   }
 }
 
 /** What the headers claim, or why they cannot be right. */
 function claimOf(request: HttpRequest, settings: SignatureSettings): Claim | string {
-  const { header, parts, timestamp, signed } = settings
+  const { header, timestamp, signed } = settings
   for (const name of [header, timestamp?.header ?? header, ...signedHeaders(signed)]) {
     const problem = headerProblem(request, name)
     if (problem !== null) return problem
   }
-  const sent = headerOf(request, header) ?? ''
-  const named = parts === null ? { signature: [sent], timestamp: [] } : partsOf(sent, parts)
-  if (typeof named === 'string') return `${header} has ${named}`
-
-  const signatures: Buffer[] = []
-  for (const text of named.signature) {
-    const bytes = bytesOf(text, settings)
-    if (typeof bytes === 'string') return `${header} ${bytes}`
-    signatures.push(bytes)
-  }
-  if (timestamp === null) return { signatures, timestamp: '' }
-
-  const time =
-    timestamp.header === null ? (named.timestamp[0] ?? '') : (headerOf(request, timestamp.header) ?? '')
-  return timeProblem(time, settings) ?? { signatures, timestamp: time }
-}
-
-/** The values of `t=…,v1=…` by name. */
-function partsOf(
-  header: string,
-  names: NonNullable<SignatureSettings['parts']>,
-): { signature: string[]; timestamp: string[] } | string {
-  const parts = header.split(',', partsMax + 1)
-  if (parts.length > partsMax) return `more than ${partsMax} parts`
-  const valuesOf = (name: string) =>
-    parts
-      .map(part => part.trim())
-      .flatMap(part => (part.startsWith(`${name}=`) ? [part.slice(name.length + 1)] : []))
-  const signature = valuesOf(names.signature)
-  const timestamp = names.timestamp === null ? [] : valuesOf(names.timestamp)
-  if (signature.length === 0) return `no part ${names.signature}`
-  if (signature.length > signaturesMax) return `more than ${signaturesMax} parts ${names.signature}`
-  if (names.timestamp !== null && timestamp.length !== 1) {
-    return `${timestamp.length === 0 ? 'no part' : 'several parts'} ${names.timestamp}`
-  }
-  return { signature, timestamp }
+  const sent = bytesOf(headerOf(request, header) ?? '', settings)
+  if (typeof sent === 'string') return `${header} ${sent}`
+  if (timestamp === null) return { sent, timestamp: '' }
+  const time = headerOf(request, timestamp.header) ?? ''
+  return timeProblem(time, timestamp) ?? { sent, timestamp: time }
 }
 
 const forms = {
@@ -105,13 +69,11 @@ function bytesOf(text: string, { encoding, prefix, verifier }: SignatureSettings
   return `is not ${[...verifier.lengths].join(' or ')} bytes in ${encoding}`
 }
 
-function timeProblem(text: string, { header, timestamp, now }: SignatureSettings): string | null {
-  if (timestamp === null) return null
-  const name = timestamp.header ?? header
-  const time = timestamp.read(text)
-  if (time === null) return `${name} has no valid time`
-  const ageMs = now() - time
-  if (Math.abs(ageMs) <= timestamp.toleranceMs) return null
+function timeProblem(text: string, { header, unitMs, toleranceMs }: TimestampSettings): string | null {
+  // 15 digits of milliseconds are the year 33658; more would not be exact.
+  if (!/^[0-9]{1,15}$/.test(text)) return `${header} has no valid time`
+  const ageMs = Date.now() - Number(text) * unitMs
+  if (Math.abs(ageMs) <= toleranceMs) return null
   const difference = `${Math.round(Math.abs(ageMs) / 1_000)} s ${ageMs > 0 ? 'ago' : 'in the future'}`
-  return `${name} was signed ${difference}, and the tolerance is ${timestamp.toleranceMs / 1_000} s`
+  return `${header} was signed ${difference}, and the tolerance is ${toleranceMs / 1_000} s`
 }

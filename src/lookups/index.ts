@@ -2,5 +2,6 @@
 export { type BetExplanation, explainBet } from './bet-explanation.js'
 export { dailyTotals } from './daily-totals.js'
 export type * from './records.js'
+export { type DecidedCall, sentenceOf } from './rules.js'
 export type { BetStep } from './steps.js'
 export { formatBet, formatPlayer, formatTransaction } from './text.js'

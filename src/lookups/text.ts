@@ -169,8 +169,8 @@ function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
  *
  * @param currency `null`: that of the call
  */
-export const isInOther = ({ refusal, currency: own }: RecordedTransaction, currency: string | null) =>
-  refusal?.errorCode === 'INVALID_CURRENCY' && (currency === null || own === currency)
+export const isInOther = ({ reason, currency: own }: RecordedTransaction, currency: string | null) =>
+  reason === 'CURRENCY_MISMATCH' && (currency === null || own === currency)
 
 /**
  * What changed the balance between a transaction and the one before it: deposits, casino games, a correction.

@@ -67,7 +67,7 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
     transactionsInOrder: [],
   }
   const store: MemoryStore = {
-    contractVersion: 1,
+    contractVersion: 2,
     load: async keys => load(data, keys),
     commit: async changes => commit(data, changes),
     ...writersOf(data),
@@ -178,7 +178,7 @@ function frozenPlayer({ playerId, currency, balance }: Player): Player {
 
 function frozenTransaction(transaction: Transaction, walletTransactionId: string): Transaction {
   const { operation, transactionId, playerId, betId } = transaction
-  const { amount, currency, type, delta, refusal, transactionDate } = transaction
+  const { amount, currency, type, delta, refusal, reason, transactionDate } = transaction
   return Object.freeze({
     operation,
     transactionId,
@@ -189,6 +189,7 @@ function frozenTransaction(transaction: Transaction, walletTransactionId: string
     type,
     delta,
     refusal: refusal && Object.freeze({ errorCode: refusal.errorCode, description: refusal.description }),
+    reason,
     transactionDate,
     walletTransactionId,
   })

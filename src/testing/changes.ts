@@ -29,6 +29,7 @@ function transaction(
     type: null,
     delta: '0',
     refusal: null,
+    reason: 'ACCEPTED',
     transactionDate,
     walletTransactionId: null,
   }
@@ -62,7 +63,12 @@ export function placeBet(
 export function refuseBet(
   transactionId: string,
   betId: string,
-  of: Owner & { amount?: Decimal; errorCode?: string; description?: string } = {},
+  of: Owner & {
+    amount?: Decimal
+    errorCode?: string
+    description?: string
+    reason?: Transaction['reason']
+  } = {},
 ): WalletChanges {
   const { player = anna, amount = '30', errorCode = 'INSUFFICIENT_FUNDS', description = 'no funds' } = of
   const refused: Transaction = {
@@ -70,6 +76,7 @@ export function refuseBet(
     amount,
     currency: player.currency,
     refusal: { errorCode, description },
+    reason: of.reason ?? 'INSUFFICIENT_FUNDS',
   }
   return changesOf(refused, player, null)
 }
@@ -106,6 +113,7 @@ export function unsettleBet(
     type: type === 'BET_PAID' ? 'UNSCORED' : 'UNVOIDED',
     delta: uncollected ? '0' : negate(amount),
     refusal: uncollected ? { errorCode: 'INSUFFICIENT_FUNDS', description: 'no funds' } : null,
+    reason: uncollected ? 'INSUFFICIENT_FUNDS' : 'ACCEPTED',
   }
   const credit = uncollected
     ? { live: null, reversed, owed: add(owed, amount) }
@@ -136,6 +144,7 @@ export function leaveTombstone(
   const rolled: Transaction = {
     ...transaction('rollbackbet', transactionId, betId, player),
     type: 'TECHNICAL_ERROR',
+    reason: 'TOMBSTONE_CREATED',
   }
   const bet: Bet = { betId, playerId, currency, stake: '0', status: 'ROLLED_BACK', credits: {}, revision: 1 }
   return changesOf(rolled, player, bet)

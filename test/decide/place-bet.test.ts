@@ -16,13 +16,14 @@ const decide = (fields: Partial<PlaceBetRequest> = {}, known: Partial<WalletSnap
   decidePlaceBet(frozen(placeBet(fields)), frozen(snapshot(known)))
 
 /** The changes by D6: the refused transaction, and nothing else. */
-const recorded = (errorCode: string, request = placeBet()) => ({
+const recorded = (errorCode: string, reason: string, request = placeBet()) => ({
   transaction: transaction({
     amount: request.amount,
     currency: request.currency,
     delta: '0',
     walletTransactionId: null,
     refusal: { errorCode, description: expect.any(String) },
+    reason,
   }),
   bet: null,
   balance: null,
@@ -51,7 +52,9 @@ describe('given a player with 100 and an unknown bet', () => {
     const decision = decide({ amount: '100.01' })
     expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
     expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
-    expect(decision.changes).toEqual(recorded('INSUFFICIENT_FUNDS', placeBet({ amount: '100.01' })))
+    expect(decision.changes).toEqual(
+      recorded('INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS', placeBet({ amount: '100.01' })),
+    )
   })
 
   test('when the bet is refused, then the recorded refusal equals the answer', () => {
@@ -97,7 +100,7 @@ describe('given a known bet', () => {
     const decision = decide({}, { bet: bet(fields) })
     expect(decision.outcome).toEqual({ ok: false, replayed: false, errorCode: 'INVALID_BET', description })
     expect(decision.reason).toBe(reason)
-    expect(decision.changes).toEqual(recorded('INVALID_BET'))
+    expect(decision.changes).toEqual(recorded('INVALID_BET', reason))
   })
 })
 
@@ -105,7 +108,9 @@ test('D23: given a player in EUR, when a bet in USD is placed, then INVALID_CURR
   const decision = decide({ currency: 'USD' })
   expect(decision.outcome).toMatchObject({ ok: false, errorCode: 'INVALID_CURRENCY' })
   expect(decision.reason).toBe('CURRENCY_MISMATCH')
-  expect(decision.changes).toEqual(recorded('INVALID_CURRENCY', placeBet({ currency: 'USD' })))
+  expect(decision.changes).toEqual(
+    recorded('INVALID_CURRENCY', 'CURRENCY_MISMATCH', placeBet({ currency: 'USD' })),
+  )
 })
 
 test('D16, D8: given an unknown player, when a bet is placed, then INVALID_PLAYER, and nothing is recorded', () => {
@@ -147,7 +152,7 @@ test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(
       outcome: { ok: false, replayed: false, ...refusal },
       reason,
       changes: {
-        transaction: transaction({ delta: '0', walletTransactionId: null, refusal }),
+        transaction: transaction({ delta: '0', walletTransactionId: null, refusal, reason }),
         bet: null,
         balance: null,
         request: placeBet(),

@@ -74,6 +74,12 @@ describe('D3: given the same transactionId', () => {
     },
   )
 
+  test('when a newer version recorded a reason that this one does not know, then the content is the same', () => {
+    expect(decide({}, { transaction: transaction({ reason: 'OF_A_NEWER_VERSION' }) })?.reason).toBe(
+      'REPLAYED',
+    )
+  })
+
   test('when only the date differs, then the content is the same', () => {
     const known = { transaction: transaction({ transactionDate: '2020-01-01T00:00:00.000Z' }) }
     expect(decide({}, known)?.reason).toBe('REPLAYED')
@@ -151,7 +157,7 @@ test('D2, D14: given a retry, when any operation decides, then the replay comes 
   const [place, undo, back, settle] = [placeBet(), unsettlement(), rollbackBet(), settlement()]
   const decisions = [
     decidePlaceBet(place, known({ amount: place.amount, currency: place.currency })),
-    decideUnsettlement(undo, known({ ...undo, operation: 'unsettlement' }), { clawbacks: true }),
+    decideUnsettlement(undo, known({ ...undo, operation: 'unsettlement' })),
     decideRollbackBet(back, known({ ...back, operation: 'rollbackbet' })),
     decideSettlement(settle, known({ ...settle, operation: 'settlement' })),
   ]

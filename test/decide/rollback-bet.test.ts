@@ -74,7 +74,7 @@ test('D11: given an unknown bet, when it is rolled back, then a tombstone is rec
     outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
     reason: 'TOMBSTONE_CREATED',
     changes: {
-      transaction: requested,
+      transaction: { ...requested, reason: 'TOMBSTONE_CREATED' },
       bet: bet({ stake: '0', status: 'ROLLED_BACK', revision: 1 }),
       balance: null,
       request: rollbackBet(),
@@ -97,7 +97,12 @@ describe('D12: given a bet that is rolled back already', () => {
       expect(decide({ bet: bet({ status: 'ROLLED_BACK', revision: 2, ...fields }) })).toEqual({
         outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
         reason: 'ALREADY_ROLLED_BACK',
-        changes: { transaction: requested, bet: null, balance: null, request: rollbackBet() },
+        changes: {
+          transaction: { ...requested, reason: 'ALREADY_ROLLED_BACK' },
+          bet: null,
+          balance: null,
+          request: rollbackBet(),
+        },
       })
     },
   )

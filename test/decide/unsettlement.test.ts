@@ -29,9 +29,8 @@ const paid = bet({ credits: { BET_PAID: live('60') }, revision: 2 })
 const decide = (
   known: Partial<WalletSnapshot> = {},
   fields: Partial<UnsettlementRequest> = {},
-  rules = { clawbacks: true },
-) =>
-  decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), frozen(rules))
+  cannotDebit?: Parameters<typeof decideUnsettlement>[2],
+) => decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), cannotDebit)
 
 const requested = transaction({
   operation: 'unsettlement',
@@ -44,15 +43,16 @@ const requested = transaction({
 })
 
 /** The changes by D7: the refused transaction and the uncollected credit, and no change of the balance. */
-const leftUncollected = {
+const leftUncollected = (reason: string) => ({
   transaction: {
     ...requested,
+    reason,
     refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: expect.any(String) },
   },
   bet: bet({ credits: { BET_PAID: uncollected('60') }, revision: 3 }),
   balance: null,
   request: unsettlement(),
-}
+})
 
 describe('given a bet that paid 60', () => {
   test('when it is unscored, then 60 are debited under every guard (D18)', () => {
@@ -83,11 +83,11 @@ describe('given a bet that paid 60', () => {
       ...decision.changes?.transaction.refusal,
     })
     expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
-    expect(decision.changes).toEqual(leftUncollected)
+    expect(decision.changes).toEqual(leftUncollected('INSUFFICIENT_FUNDS'))
   })
 
   test('when the PAM cannot debit, then the clawback stays uncollected despite sufficient funds (D20)', () => {
-    const decision = decide({}, {}, { clawbacks: false })
+    const decision = decide({}, {}, 'CLAWBACKS_DISABLED')
     expect(decision.outcome).toEqual({
       ok: false,
       replayed: false,
@@ -95,7 +95,7 @@ describe('given a bet that paid 60', () => {
       description: 'betId: the amount of the settlement cannot be debited',
     })
     expect(decision.reason).toBe('CLAWBACKS_DISABLED')
-    expect(decision.changes).toEqual(leftUncollected)
+    expect(decision.changes).toEqual(leftUncollected('CLAWBACKS_DISABLED'))
   })
 
   test("when the store refuses, then the answer is INSUFFICIENT_FUNDS with D7, not the PAM's error code", () => {
@@ -113,7 +113,7 @@ describe('given a bet that paid 60', () => {
       description: 'betId: the amount of the settlement cannot be debited',
     })
     expect(decision?.reason).toBe('REFUSED_BY_STORE')
-    expect(decision?.changes).toEqual(leftUncollected)
+    expect(decision?.changes).toEqual(leftUncollected('REFUSED_BY_STORE'))
   })
 })
 
@@ -162,7 +162,11 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
     'when the balance is %s and the credit %s, then the credit is reversed and the balance does not change (clawbacks: %s)',
     (balance, credit, clawbacks) => {
       const lost = bet({ credits: { BET_PAID: live(credit) }, revision: 2 })
-      const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, { clawbacks })
+      const { outcome, changes } = decide(
+        { bet: lost, player: { ...alice, balance } },
+        {},
+        clawbacks ? null : 'CLAWBACKS_DISABLED',
+      )
       expect(outcome).toMatchObject({ ok: true, balance })
       expect(changes?.balance).toBeNull()
       expect(changes?.transaction).toEqual(requested)

@@ -75,8 +75,10 @@ export function literalsOf(name: string): string[] {
   const statement = declarationOf(name)
   if (!ts.isTypeAliasDeclaration(statement)) throw new Error(`${name} is not a type alias`)
   const { type } = statement
-  return (ts.isUnionTypeNode(type) ? [...type.types] : [type]).map(member => {
-    if (ts.isLiteralTypeNode(member) && ts.isStringLiteral(member.literal)) return member.literal.text
+  return (ts.isUnionTypeNode(type) ? [...type.types] : [type]).flatMap(member => {
+    if (ts.isLiteralTypeNode(member) && ts.isStringLiteral(member.literal)) return [member.literal.text]
+    const [, union, without] = /^Exclude<(\w+), '(\w+)'>$/.exec(member.getText()) ?? []
+    if (union !== undefined) return literalsOf(union).filter(text => text !== without)
     throw new Error(`${name} is not a union of texts`)
   })
 }

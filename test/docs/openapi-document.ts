@@ -154,7 +154,7 @@ function errorSchema(codes: readonly ErrorCode[], ownCodes: boolean): Json {
 }
 
 const headersOf: Partial<Record<number, Json>> = {
-  401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'The option challenge.' } },
+  401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'Basic.' } },
   405: { Allow: { schema: { type: 'string', const: 'POST' } } },
 }
 

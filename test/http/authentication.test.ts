@@ -1,7 +1,6 @@
 /** The option authenticate, its second argument, and several checks as one. */
 import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
-import { createAuthenticationLog } from '../../src/http/authentication-log.js'
 import {
   type Authenticate,
   allOf,
@@ -13,6 +12,7 @@ import {
   type HttpRequest,
   signature,
 } from '../../src/http/index.js'
+import { createAuthenticationLog } from '../../src/http/log.js'
 import { recordEvents } from '../channel-events.js'
 import { anna, bet, errorOf, placeBetRequest, recordingStream, wallet } from './calls.js'
 

@@ -1,8 +1,8 @@
 /** The default of onError: what an operator reads when something fails, and how much of it. */
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createFaultLog } from '../../src/http/fault-log.js'
 import { createHttpHandler } from '../../src/http/index.js'
+import { createFaultLog } from '../../src/http/log.js'
 import { WalletError } from '../../src/index.js'
 import type { WalletStore } from '../../src/store.js'
 import { createPostgresStore } from '../../src/stores/postgres/index.js'

@@ -222,7 +222,7 @@ function observedWallet() {
   const store = createMemoryStore(initialPlayers)
   const written: Transaction[] = []
   const observed: WalletStore = {
-    contractVersion: 1,
+    contractVersion: 2,
     load: keys => store.load(keys),
     async commit(changes): Promise<CommitResult> {
       const result = await store.commit(changes)

@@ -9,7 +9,7 @@ import {
 import { Agent, createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   createNodeListener,
   type HttpRequest,
@@ -104,16 +104,6 @@ describe('given a call that is signed as agreed', () => {
       'RSA with SHA-512',
       { algorithm: 'rsa-sha512', keys: [pem(rsa.publicKey)] },
       signedBy(rsa.privateKey, 'sha512').toString('hex'),
-    ],
-    [
-      'RSA-PSS',
-      { algorithm: 'rsa-pss-sha256', keys: [pem(rsa.publicKey)] },
-      signedBy(rsa.privateKey, 'sha256', pss).toString('hex'),
-    ],
-    [
-      'RSA-PSS with a salt of another length, and SHA-512',
-      { algorithm: 'rsa-pss-sha512', keys: [pem(rsa.publicKey)] },
-      signedBy(rsa.privateKey, 'sha512', { ...pss, saltLength: 20 }).toString('hex'),
     ],
     [
       'the second of two RSA keys, which is longer',
@@ -211,8 +201,7 @@ describe('given a call that is not signed as agreed', () => {
     ],
     ['of another scheme', { algorithm: 'rsa-sha256' }, signedBy(rsa.privateKey, 'sha256', pss)],
     ['of another hash', { algorithm: 'rsa-sha256' }, signedBy(rsa.privateKey, 'sha512')],
-    ['of zeros', { algorithm: 'rsa-pss-sha256' }, Buffer.alloc(256)],
-    ['of another scheme', { algorithm: 'rsa-pss-sha256' }, signedBy(rsa.privateKey, 'sha256')],
+    ['of zeros', { algorithm: 'rsa-sha256' }, Buffer.alloc(256)],
   ])('when its RSA signature is %s, then 401', async (_, options, sent) => {
     const authenticate = signature({ ...unkeyed, ...options, keys: [pem(rsa.publicKey)] })
     const headers = { 'content-type': 'application/json', 'x-signature': sent.toString('hex') }
@@ -285,9 +274,14 @@ describe('given the body of a signed call', () => {
 
 describe('given a timestamp', () => {
   const nowMs = Date.parse('2026-11-21T18:00:00Z')
-  const now = () => nowMs
+  beforeEach(() => {
+    vi.spyOn(Date, 'now').mockReturnValue(nowMs)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
   const seconds = (offset: number) => String(nowMs / 1_000 + offset)
-  const timed: Partial<SignatureOptions> = { timestamp: { header: 'X-Timestamp' }, now }
+  const timed: Partial<SignatureOptions> = { timestamp: { header: 'X-Timestamp' } }
   const at = (time: string) => ({ 'x-timestamp': time, 'x-signature': hex(`${time}.${text}`) })
 
   test.each([0, -300, 300])('when it is %i s from now, then the call is authenticated', async offset => {
@@ -344,8 +338,6 @@ describe('given a timestamp', () => {
 
   test.each<[SignatureTimestamp, string, string]>([
     [{ header: 'x-timestamp', format: 'milliseconds' }, String(nowMs), String(nowMs - 300_001)],
-    [{ header: 'x-timestamp', format: 'iso' }, '2026-11-21T18:04:59Z', '2026-11-21T18:05:01Z'],
-    [{ header: 'x-timestamp', format: 'iso' }, '2026-11-21T20:00:00+02:00', '2026-11-21T20:00:00+01:00'],
     [{ header: 'x-timestamp', toleranceMs: 1_000 }, seconds(1), seconds(2)],
   ])('when its options are %j, then %s is accepted and %s is not', async (timestamp, accepted, refused) => {
     expect((await call({ ...timed, timestamp }, at(accepted))).status).toBe(200)
@@ -353,67 +345,16 @@ describe('given a timestamp', () => {
   })
 
   test('when the clock fails, then 401', async () => {
-    expect((await call({ ...timed, now: () => Number.NaN }, at(seconds(0)))).status).toBe(401)
+    vi.spyOn(Date, 'now').mockReturnValue(Number.NaN)
+    expect((await call(timed, at(seconds(0)))).status).toBe(401)
   })
 
-  test('when no clock is given, then it is the time of this machine', async () => {
+  test('when it is the time of this machine, then the call is authenticated', async () => {
+    vi.restoreAllMocks()
     const authenticate = signature({ ...basic, timestamp: { header: 'x-timestamp' } })
     const time = String(Math.floor(Date.now() / 1_000))
     const headers = { 'content-type': 'application/json', ...at(time) }
     expect((await wallet({ authenticate }).handle(placeBetRequest({ headers }))).status).toBe(200)
-  })
-
-  describe('when it is a part of the header', () => {
-    const inParts: Partial<SignatureOptions> = { parts: { signature: 'v1', timestamp: 't' }, now }
-    const time = seconds(0)
-    const v1 = hex(`${time}.${text}`)
-    test.each([
-      `t=${time},v1=${v1}`,
-      `v1=${v1}, t=${time}`,
-      `t=${time},v0=zzz,v1=${v1},other`,
-      `t=${time},v1=${hex('another')},v1=${v1}`,
-      `t=${time},${`v1=${hex('x')},`.repeat(4)}v1=${v1}`,
-    ])('then %s is accepted', async header => {
-      expect((await call(inParts, { 'x-signature': header })).status).toBe(200)
-    })
-
-    test.each([
-      ['', 'no part v1'],
-      [`t=${time}`, 'no part v1'],
-      [`v1=${v1}`, 'no part t'],
-      [`t=${time},t=${time},v1=${v1}`, 'several parts t'],
-      [`t=${time},v2=${v1}`, 'no part v1'],
-      [`t=${time},V1=${v1}`, 'no part v1'],
-      [`t=${time},${`v1=${v1},`.repeat(6)}`, 'more than 5 parts v1'],
-      [`t=${time},v1=${v1}${','.repeat(30)}`, 'more than 20 parts'],
-      [`${'v1=a,'.repeat(3_000)}`, 'more than 20 parts'],
-    ])('then %s is refused', async (header, reason) => {
-      expect(await call(inParts, { 'x-signature': header })).toMatchObject({
-        status: 401,
-        reason: `signature: x-signature has ${reason}`,
-      })
-    })
-
-    test('then a header of thousands of parts is not split into all of them', async () => {
-      const split = vi.spyOn(String.prototype, 'split')
-      await call(inParts, { 'x-signature': 'v1=a,'.repeat(3_000) })
-      const parts = split.mock.results.map(({ value }) => (value as string[]).length)
-      split.mockRestore()
-      expect(Math.max(...parts)).toBe(21)
-    })
-
-    test('then one part of another form refuses the header', async () => {
-      const header = `t=${time},v1=zz,v1=${v1}`
-      expect((await call(inParts, { 'x-signature': header })).status).toBe(401)
-    })
-
-    test('then its age is limited too', async () => {
-      const old = seconds(-301)
-      const header = `t=${old},v1=${hex(`${old}.${text}`)}`
-      expect((await call(inParts, { 'x-signature': header })).reason).toMatch(/301 s ago/)
-      const longer = { ...inParts, timestamp: { toleranceMs: 301_000 } }
-      expect((await call(longer, { 'x-signature': header })).status).toBe(200)
-    })
   })
 })
 
@@ -510,20 +451,9 @@ describe('given the options', () => {
     ['another encoding', { ...basic, encoding: 'utf8' }, /encoding must be one of hex, base64, base64url/],
     ['a prefix of two lines', { ...basic, prefix: 'a\n' }, /prefix must be printable ASCII/],
     ['a prefix of null', { ...basic, prefix: null }, /prefix must be printable ASCII/],
-    ['parts without a signature', { ...basic, parts: { timestamp: 't' } }, /parts\.signature is required/],
-    ['an unknown part', { ...basic, parts: { signature: 'v1', key: 'k' } }, /unknown option "parts\.key"/],
-    [
-      'a part with "="',
-      { ...basic, parts: { signature: 'v1=' } },
-      /parts\.signature must be the name of a part/,
-    ],
-    ['the same part twice', { ...basic, parts: { signature: 'v', timestamp: 'v' } }, /another name/],
-    ['a timestamp without a header', { ...basic, timestamp: {} }, /timestamp\.header is required without/],
-    [
-      'a timestamp twice',
-      { ...basic, parts: { signature: 'v1', timestamp: 't' }, timestamp: { header: 'x' } },
-      /timestamp\.header is required without parts\.timestamp, and not supported with it/,
-    ],
+    ['a timestamp without a header', { ...basic, timestamp: {} }, /timestamp\.header must be the name of/],
+    ['RSA-PSS', { ...basic, algorithm: 'rsa-pss-sha256' }, /algorithm must be one of/],
+    ['parts', { ...basic, parts: { signature: 'v1' } }, /unknown option "parts"/],
     ['another format', { ...basic, timestamp: { header: 'x', format: 'rfc' } }, /timestamp\.format must be/],
     [
       'no tolerance',
@@ -546,7 +476,7 @@ describe('given the options', () => {
       /must have \{timestamp\}/,
     ],
     ['a timestamp that is not sent', { ...basic, signed: '{timestamp}{body}' }, /no option timestamp/],
-    ['a clock that is no function', { ...basic, now: 5 }, /now must be a function/],
+    ['a clock', { ...basic, now: Date.now }, /unknown option "now"/],
   ])('when there is %s, then a TypeError names it', (_, options, message) => {
     expect(() => signature(options as SignatureOptions)).toThrow(TypeError)
     expect(() => signature(options as SignatureOptions)).toThrow(message)

@@ -21,7 +21,14 @@ function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransac
   const time = `2026-11-22T10:${String(minute % 60).padStart(2, '0')}:00.000Z`
   return {
     ...{ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1', amount: '30' },
-    ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, walletTransactionId: '1' },
+    ...{
+      currency: 'EUR',
+      type: null,
+      delta: '-30',
+      refusal: null,
+      reason: 'ACCEPTED',
+      walletTransactionId: '1',
+    },
     ...{ transactionDate: time, recordedAt: time, balanceAfter: '70', betCurrency: null },
     ...fields,
   }
@@ -38,10 +45,17 @@ const of = (operation: RecordedTransaction['operation'], fields: Partial<Recorde
 const settlement = (amount: string, type = 'BET_PAID') =>
   of('settlement', { amount, delta: amount, currency: 'EUR', type })
 
-type Refusal = NonNullable<RecordedTransaction['refusal']>
+type Refusal = Pick<RecordedTransaction, 'refusal' | 'reason'>
 
 const refused = (refusal: Refusal, fields: Partial<RecordedTransaction> = {}) =>
-  transaction({ transactionId: 't-2', delta: '0', refusal, ...fields })
+  transaction({ transactionId: 't-2', delta: '0', ...refusal, ...fields })
+
+const refusedWith = (errorCode: string, description: string, reason = 'REFUSED_BY_OPERATOR'): Refusal => ({
+  refusal: { errorCode, description },
+  reason,
+})
+const early = (fields: Partial<RecordedTransaction> = {}) =>
+  of('rollbackbet', { reason: 'TOMBSTONE_CREATED', ...fields })
 
 /** The refusals that the rules themselves record. */
 const request = {
@@ -59,17 +73,23 @@ const snapshot = (fields: Partial<WalletSnapshot>): WalletSnapshot => ({
   ...{ player: { playerId: 'anna', balance: '1', currency: 'EUR' }, bet: null, transaction: null },
   ...fields,
 })
-const refusalOf = ({ changes }: Decision) => changes?.transaction.refusal as Refusal
+const refusalOf = ({ changes }: Decision): Refusal => {
+  const { refusal = null, reason = '' } = changes?.transaction ?? {}
+  return { refusal, reason }
+}
 const placed = { ...request, stake: '30', status: 'PLACED' as const, revision: 1 }
 const paid = snapshot({ bet: { ...placed, credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } } } })
 const used = refusalOf(decidePlaceBet(request, snapshot({ bet: { ...placed, credits: {} } })))
+const othersBet = refusalOf(
+  decidePlaceBet(request, snapshot({ bet: { ...placed, credits: {}, playerId: 'kenji' } })),
+)
 const lateBet = refusalOf(
   decidePlaceBet(request, snapshot({ bet: { ...placed, credits: {}, status: 'ROLLED_BACK' } })),
 )
 const noFunds = refusalOf(decidePlaceBet(request, snapshot({})))
 const otherCurrency = refusalOf(decidePlaceBet({ ...request, currency: 'USD' }, snapshot({})))
-const noFundsToReverse = refusalOf(decideUnsettlement(request, paid, { clawbacks: true }))
-const noClawbacks = refusalOf(decideUnsettlement(request, paid, { clawbacks: false }))
+const noFundsToReverse = refusalOf(decideUnsettlement(request, paid))
+const noClawbacks = refusalOf(decideUnsettlement(request, paid, 'CLAWBACKS_DISABLED'))
 
 const bet = (fields: Partial<RecordedBet> = {}): RecordedBet => ({
   ...{ betId: 'b-1', playerId: 'anna', currency: 'EUR', stake: '30', status: 'PLACED', credits: {} },
@@ -95,7 +115,7 @@ describe('the verdict', () => {
       'Taken once, for 30.00 EUR; rolled back, the stake was returned.',
     ],
     [
-      history(tombstone, of('rollbackbet', {}), refused(lateBet)),
+      history(tombstone, early(), refused(lateBet)),
       'Never taken: its rollback came first, so nothing was debited; 1 later placebet was refused and debited nothing.',
     ],
     [
@@ -103,11 +123,7 @@ describe('the verdict', () => {
       'Never taken: its placebet was refused (INSUFFICIENT_FUNDS) and debited nothing.',
     ],
     [
-      history(
-        null,
-        refused({ errorCode: 'A', description: 'x' }),
-        refused({ errorCode: 'B', description: 'y' }, { transactionId: 't-3' }),
-      ),
+      history(null, refused(refusedWith('A', 'x')), refused(refusedWith('B', 'y'), { transactionId: 't-3' })),
       'Never taken: each of its 2 placebets was refused (A, B) and debited nothing.',
     ],
     [
@@ -122,7 +138,7 @@ describe('the verdict', () => {
       history(
         bet({ credits: { BET_PAID: { live: null, reversed: '0', owed: '75' } } }),
         ...[transaction(), settlement('75')],
-        of('unsettlement', { refusal: noFundsToReverse }),
+        of('unsettlement', { ...noFundsToReverse }),
       ),
       'Taken once, for 30.00 EUR; not settled any more: 75.00 EUR of BET_PAID uncollected, owed to the platform.',
     ],
@@ -148,20 +164,20 @@ describe('the rule of each call', () => {
     ],
     [
       'currency',
-      history(null, refused(otherCurrency)),
+      history(null, refused(otherCurrency, { currency: 'USD' })),
       'D23',
-      /^the bet was in EUR, which is not the currency of the account;/,
+      /^the bet was in USD, which is not the currency of the account;/,
     ],
-    ['a used betId', history(bet(), before, refused(used)), 'D10', /placed already, by t-1;/],
+    ['a used betId', history(bet(), before, refused(used)), 'D10', /had placed the bet already;/],
     [
       'another player',
-      history(bet(), before, refused(used, { playerId: 'kenji' })),
+      history(bet(), before, refused(othersBet, { playerId: 'kenji' })),
       ...(['D15', /belongs to another player/] as const),
     ],
     [
       'a late bet',
-      history(tombstone, of('rollbackbet', {}), refused(lateBet)),
-      ...(['D11', /^the platform had rolled the bet back before it arrived; nothing was debited$/] as const),
+      history(tombstone, early(), refused(lateBet)),
+      ...(['D10, D11', /^the platform had rolled the bet back already; nothing was debited$/] as const),
     ],
     [
       'a bet after its rollback',
@@ -170,38 +186,38 @@ describe('the rule of each call', () => {
         ...[before, of('rollbackbet', { delta: '30' })],
         refused(lateBet),
       ),
-      ...(['D10', /had been rolled back before; nothing was debited/] as const),
+      ...(['D10, D11', /had rolled the bet back already; nothing was debited/] as const),
     ],
     [
       'the operator',
-      history(null, refused({ errorCode: 'LIMIT_REACHED', description: 'the limit' })),
+      history(null, refused(refusedWith('LIMIT_REACHED', 'the limit'))),
       'D6',
       /rule of the operator refused it: the limit;/,
     ],
     [
       'a rule with a code of ours',
-      history(null, refused({ errorCode: 'INVALID_BET', description: 'no cash-outs' })),
+      history(null, refused(refusedWith('INVALID_BET', 'no cash-outs'))),
       'D6',
       /no cash-outs/,
     ],
     [
       'the same code by a rule of the operator',
-      history(null, refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: above the limit' })),
-      ...(['D6', /rule of the operator refused it: above the limit;/] as const),
+      history(null, refused(refusedWith('INSUFFICIENT_FUNDS', 'amount: above the limit'))),
+      ...(['D6', /rule of the operator refused it: amount: above the limit;/] as const),
     ],
     [
       "a minimum of the players' table",
       history(
         null,
-        refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: below the minimum balance' }),
+        refused(refusedWith('INSUFFICIENT_FUNDS', 'amount: below the minimum balance', 'REFUSED_BY_STORE')),
       ),
-      ...(['D6', /rule of the operator refused it: below the minimum balance;/] as const),
+      ...(['D6', /rule of the database refused it: amount: below the minimum balance;/] as const),
     ],
     [
       'a settlement',
       history(bet(), before, settlement('5', 'VOIDED')),
       'D17',
-      /^the bet was declared void: 5\.00 EUR was returned$/,
+      /^the bet was declared void: the amount of 5\.00 EUR was returned$/,
     ],
     [
       'a clawback',
@@ -219,18 +235,18 @@ describe('the rule of each call', () => {
     ],
     [
       'uncollected',
-      history(bet(), before, of('unsettlement', { refusal: noFundsToReverse, balanceAfter: '5' })),
+      history(bet(), before, of('unsettlement', { ...noFundsToReverse, balanceAfter: '5' })),
       ...([
         'D7',
-        /^the platform corrected the result, but the balance of 5\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform/,
+        /^the platform corrected the result, but the balance of 5\.00 EUR did not cover the payout: nothing was taken back, and the amount is owed to the platform/,
       ] as const),
     ],
     [
       'no clawbacks',
-      history(bet(), before, of('unsettlement', { refusal: noClawbacks })),
+      history(bet(), before, of('unsettlement', { ...noClawbacks })),
       ...([
         'D20',
-        /but this wallet cannot take the payout back: the payout is owed to the platform/,
+        /but this wallet cannot take the payout back, and the amount is owed to the platform/,
       ] as const),
     ],
     [
@@ -247,7 +263,11 @@ describe('the rule of each call', () => {
     ],
     [
       'a cash-out',
-      ...([history(bet(), before, settlement('5', 'CASHOUT')), 'D17', /cashed out: 5\.00 EUR was/] as const),
+      ...([
+        history(bet(), before, settlement('5', 'CASHOUT')),
+        'D17',
+        /cashed out: the amount of 5\.00 EUR was/,
+      ] as const),
     ],
     [
       'a stake of 0',
@@ -265,14 +285,14 @@ describe('the rule of each call', () => {
     ],
     [
       'a tombstone',
-      history(tombstone, of('rollbackbet', {})),
+      history(tombstone, early()),
       'D11',
-      /before it arrived: no stake was debited, so nothing was returned/,
+      /never taken: no stake was debited, so nothing was returned/,
     ],
     [
       'a second rollback',
-      history(tombstone, of('rollbackbet', {}), of('rollbackbet', { transactionId: 'r-2' })),
-      ...(['D12', /rolled back already/] as const),
+      history(tombstone, early(), of('rollbackbet', { transactionId: 'r-2', reason: 'ALREADY_ROLLED_BACK' })),
+      ...(['D12', /^the bet was rolled back already/] as const),
     ],
     [
       'a rollback of a stake of 0',
@@ -282,6 +302,29 @@ describe('the rule of each call', () => {
         of('rollbackbet', {}),
       ),
       ...(['spec 4.3', /its stake was 0\.00 EUR$/] as const),
+    ],
+    [
+      'an imported bet',
+      history(bet(), transaction({ reason: 'IMPORTED' })),
+      ...(['D27', /^the legacy integration accepted it$/] as const),
+    ],
+    [
+      'an imported refusal',
+      history(null, refused(refusedWith('LIMIT', 'the limit', 'IMPORTED'))),
+      ...(['D27', /^the legacy integration refused it: the limit; nothing was debited$/] as const),
+    ],
+    [
+      'a refusal of a newer version',
+      history(null, refused(refusedWith('LIMIT', 'the limit', 'toString'))),
+      ...([
+        'toString',
+        /^a newer version of the wallet refused it: the limit; nothing was debited$/,
+      ] as const),
+    ],
+    [
+      'a clawback that the database refused',
+      history(bet(), before, of('unsettlement', { ...noFundsToReverse, reason: 'REFUSED_BY_STORE' })),
+      ...(['D20', /but a rule of the database refused the debit, and the amount is owed/] as const),
     ],
     [
       'a rollback of a legacy bet',
@@ -326,18 +369,18 @@ describe('the order of the steps', () => {
   })
 
   it('given a placebet that was refused and then rolled back, then it was not the rollback that came first', () => {
-    const found = history(tombstone, refused(noFunds), of('rollbackbet', {}))
+    const found = history(tombstone, refused(noFunds), early())
     const { verdict, steps, now } = explainBet(found)
     expect(verdict).toBe(
       'Never taken: its placebet was refused (INSUFFICIENT_FUNDS) and debited nothing; its rollback had nothing to return.',
     )
-    expect(steps[1]?.why).toBe('the platform rolled the refused bet back: there was no stake to return')
+    expect(steps[1]?.why).toMatch(/^the platform rolled back a bet that was never taken:/)
     expect(now[0]).toMatch(/^Refused, /)
   })
 
   it('given amounts that no order explains, and a rollback that came first, then it is that of recording', () => {
     expect(idsOf(transaction(), clawback('u-1', '9'), win('s-1', '75'))).toEqual(['t-1', 'u-1', 's-1'])
-    expect(idsOf(of('rollbackbet', {}), refused(lateBet))).toEqual(['rollbackbet-1', 't-2'])
+    expect(idsOf(early(), refused(lateBet))).toEqual(['rollbackbet-1', 't-2'])
     const twice = [
       transaction(),
       win('s-1', '75'),
@@ -377,9 +420,9 @@ describe('what the records do not explain', () => {
   it('a rollback without a bet, which may be of a bet that was not imported', () => {
     const note =
       'If the stake was debited before the cut-over, the bet was not imported (D27): its rollback found no bet, and returned nothing.'
-    expect(notesOf(history(tombstone, of('rollbackbet', {})))).toEqual([note])
+    expect(notesOf(history(tombstone, early()))).toEqual([note])
     const late = refused(lateBet)
-    expect(notesOf(history(tombstone, of('rollbackbet', {}), late))).toEqual([])
+    expect(notesOf(history(tombstone, early(), late))).toEqual([])
   })
 
   it('a player who was forgotten', () => {
@@ -510,7 +553,7 @@ it('is printed as a table', () => {
     history(
       credited,
       transaction(),
-      refused(used, { playerId: 'kenji', balanceAfter: null }),
+      refused(othersBet, { playerId: 'kenji', balanceAfter: null }),
       of('settlement', { amount: '75', delta: '75', currency: 'EUR', type: 'BET_PAID', balanceAfter: '145' }),
     ),
   )

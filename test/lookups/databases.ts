@@ -2,7 +2,8 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { WalletStore } from '../../src/index.js'
 import type { WalletLookups } from '../../src/lookups/index.js'
-import type { Bet, Transaction } from '../../src/store.js'
+import type { Bet } from '../../src/store.js'
+import type { ImportedTransaction } from '../../src/stores/database/import.js'
 import {
   createMysqlLookups,
   createMysqlStore,
@@ -49,7 +50,7 @@ export interface Opened {
   /** Of the operator's own players' table. */
   setBalance(playerId: string, balance: number): Promise<void>
   importBets(bets: readonly Bet[]): Promise<unknown>
-  importTransactions(transactions: readonly Transaction[]): Promise<unknown>
+  importTransactions(transactions: readonly ImportedTransaction[]): Promise<unknown>
   /** For the command: a URL, where there is a server. */
   url: string | null
   schema: string

@@ -9,7 +9,8 @@ import {
 } from '../../src/index.js'
 import type { RecordedTransaction, WalletLookups } from '../../src/lookups/index.js'
 import { explainBet } from '../../src/lookups/index.js'
-import type { Bet, Transaction } from '../../src/store.js'
+import type { Bet } from '../../src/store.js'
+import type { ImportedTransaction } from '../../src/stores/database/import.js'
 import { type Opened, testedDatabases } from './databases.js'
 
 const date = '2026-11-21T18:00:00.000Z'
@@ -291,6 +292,7 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
       await handlePlaceBet(wallet.store, request, { authorizeBet })
       const history = await wallet.lookups.bet('no')
       expect(history?.transactions.map(short)).toEqual(['placebet no-1 0 1 SELF_EXCLUDED'])
+      expect(history?.transactions[0]?.reason).toBe('REFUSED_BY_OPERATOR')
     })
 
     it('shows imported bets and transactions, without a balance, in the order of their dates', async () => {
@@ -298,7 +300,7 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
         ...{ betId: 'old', playerId: 'anna', currency: 'EUR', stake: '5', status: 'PLACED', revision: 1 },
         credits: { BET_PAID: { live: '9', reversed: '0', owed: '0' } },
       }
-      const transaction = (fields: Partial<Transaction>): Transaction => ({
+      const transaction = (fields: Partial<ImportedTransaction>): ImportedTransaction => ({
         ...{ operation: 'placebet', transactionId: 'old-2', playerId: 'anna', betId: 'old', amount: '5' },
         ...{ currency: 'EUR', type: null, delta: '-5', refusal: null, walletTransactionId: 'ref-1' },
         transactionDate: '2025-01-01T00:00:00.000Z',
@@ -315,6 +317,7 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
       const history = await wallet.lookups.bet('old')
       expect(history?.transactions.map(short)).toEqual(['placebet old-2 -5 ', 'settlement old-1 9 '])
       expect(history?.transactions[0]?.walletTransactionId).toBe('ref-1')
+      expect(history?.transactions.map(({ reason }) => reason)).toEqual(['IMPORTED', 'IMPORTED'])
       expect(history && explainBet(history).verdict).toBe(
         'Taken once, for 5.00 EUR; settled: 9.00 EUR credited as BET_PAID.',
       )

@@ -413,7 +413,7 @@ describe('the types', () => {
 
   const consumer = `
     const store: WalletStore = {
-      contractVersion: 1,
+      contractVersion: 2,
       load: async ({ playerId }) => ({
         player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null,
       }),

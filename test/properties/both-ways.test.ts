@@ -14,7 +14,7 @@ const floorOnlyAfterLoad: StoreHarness = {
     const loaded = new Set<string>()
     return {
       store: {
-        contractVersion: 1,
+        contractVersion: 2,
         load(keys) {
           loaded.add(`${keys.operation} ${keys.transactionId}`)
           return memory.load(keys)

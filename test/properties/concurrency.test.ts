@@ -39,7 +39,7 @@ type Scheduler = fc.Scheduler
 const atomicLoads =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys) {
       await s.schedule(Promise.resolve(), `load ${keys.operation} ${keys.transactionId}`)
       return store.load(keys)
@@ -57,7 +57,7 @@ const atomicLoads =
 const threeReads =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys) {
       const turnOf = (part: string) =>
         s.schedule(Promise.resolve(), `load ${part} for ${keys.operation} ${keys.transactionId}`)
@@ -85,7 +85,7 @@ async function perform(
   const wallet = openWallet(initialPlayers, permissivePolicy, store => {
     const scheduled = loadKinds[loads](s)(store)
     return {
-      contractVersion: 1,
+      contractVersion: 2,
       load: keys => (isScheduled ? scheduled : store).load(keys),
       commit: changes => (isScheduled ? scheduled : store).commit(changes),
     }

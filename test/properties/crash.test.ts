@@ -126,7 +126,7 @@ function unreliableStore(
   const injectedFault = () => new Error('Injected fault')
 
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys) {
       await schedule.turns(`load ${keyOf(keys)}`)
       if (readsThatThrow.delete(keyOf(keys))) throw injectedFault()

@@ -104,7 +104,7 @@ export function openWallet(
   const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
 
   const store = wrap({
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys) {
       if (fault === 'load-throws') throw new Error('Injected fault')
       const known = !removed.has(keys.playerId)

@@ -1,8 +1,8 @@
 /** What the balance column can hold is known at start: a debit beyond is refused, without an error of the server. */
 import mysql from 'mysql2/promise'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { createFaultLog } from '../../src/http/fault-log.js'
 import { createHttpHandler } from '../../src/http/index.js'
+import { createFaultLog } from '../../src/http/log.js'
 import { handlePlaceBet, recordSettlement } from '../../src/index.js'
 import type { CommitResult, WalletChanges, WalletStore } from '../../src/store.js'
 import { faultOf, placeBet, rollbackBet, settlement } from '../fixtures.js'

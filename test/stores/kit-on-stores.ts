@@ -83,7 +83,8 @@ function neighbour(number: number): WalletChanges {
   const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
   const transaction: WalletChanges['transaction'] = {
     ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },
-    ...{ transactionDate: '2026-11-21T10:00:00.000Z', walletTransactionId: null },
+    ...{ reason: 'INSUFFICIENT_FUNDS', transactionDate: '2026-11-21T10:00:00.000Z' },
+    walletTransactionId: null,
   }
   return { transaction, bet: null, balance: null, request: {} }
 }

@@ -112,6 +112,7 @@ const meanings = [
   'WS-96 MUST Random histories with a crash at a random step get the answers and the final state of the model',
   'WS-97 MUST Concurrent requests get answers and a final state that some sequential order explains, under any schedule',
   'WS-98 MUST Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks',
+  'WS-99 MUST load returns the reason of a transaction as it was committed, also one that no version knows yet',
 ]
 
 const cases = walletStoreCases(referenceHarness())

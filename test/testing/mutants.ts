@@ -251,6 +251,24 @@ const ofShape = {
       transactionDate: transaction.transactionDate.replace(/\.\d+Z$/, '.000Z'),
     })),
   ),
+  'reason-guessed': mutant(
+    'WS-99 the reason is not stored: load returns what it guesses from the error code',
+    returning('readTransaction', transaction => ({
+      ...transaction,
+      reason: transaction.refusal?.errorCode ?? 'ACCEPTED',
+    })),
+  ),
+  'known-reasons-only': mutant(
+    'WS-99 the reason is stored in an enum: one that it does not have becomes REFUSED_BY_OPERATOR',
+    returning('transactionRow', row => ({
+      ...row,
+      reason: /^DECIDED/.test(row.reason) ? 'REFUSED_BY_OPERATOR' : row.reason,
+    })),
+  ),
+  'reasons-of-32': mutant(
+    'WS-99 the reason is truncated to 32 characters',
+    returning('transactionRow', row => ({ ...row, reason: row.reason.slice(0, 32) })),
+  ),
 }
 
 /** A guard is missing, or checks something else. */

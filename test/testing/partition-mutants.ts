@@ -42,7 +42,7 @@ function mutantsOf(
 function byBet(stores: Stores): WalletStore {
   const of = ({ betId }: { betId: string }) => at(stores, indexOf(betId, stores.length))
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     load: keys => of(keys).load(keys),
     commit: changes => of(changes.transaction).commit(changes),
   }
@@ -51,7 +51,7 @@ function byBet(stores: Stores): WalletStore {
 /** Calls another partition if the first one is unavailable. */
 function fallingOver(stores: Stores): WalletStore {
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     load: keys =>
       ofPlayer(stores, keys.playerId)
         .load(keys)
@@ -92,7 +92,7 @@ export const partitionMutants: readonly Mutant[] = mutantsOf({
     'WS-90',
     'load asks every partition, and fails if one of them is unavailable',
     stores => ({
-      contractVersion: 1,
+      contractVersion: 2,
       async load(keys) {
         const snapshots = await Promise.all(stores.map(store => store.load(keys)))
         const player = snapshots.find(snapshot => snapshot.player !== null)

@@ -154,7 +154,7 @@ function stoppable(store: WalletStore, isStopped: () => boolean): WalletStore {
     if (isStopped()) throw Object.assign(new Error('the partition is unavailable'), { code: 'UNAVAILABLE' })
   }
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     async load(keys) {
       unlessStopped()
       return store.load(keys)

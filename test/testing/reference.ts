@@ -175,7 +175,7 @@ type BetKeys = Pick<Bet, 'betId' | 'playerId'>
 
 /** One connection of the store. The last methods are the PAM code beside it. */
 export class ReferenceStore implements WalletStore {
-  readonly contractVersion = 1
+  readonly contractVersion = 2
   readonly database: Database
   private readonly epoch: number
 

@@ -13,7 +13,7 @@ class RunsAgain extends ReferenceStore {
     const fault = (['lost-request', 'lost-answer', null] as const)[this.commits % 3] ?? null
     if (fault === null) return super.commit(changes)
     const { commit } = faultyStore(
-      { contractVersion: 1, load: keys => this.load(keys), commit: same => super.commit(same) },
+      { contractVersion: 2, load: keys => this.load(keys), commit: same => super.commit(same) },
       [fault],
     )
     return commit(changes).catch(() => this.again(changes))
@@ -57,6 +57,7 @@ function refusal(number: number): WalletChanges {
   const transaction: WalletChanges['transaction'] = {
     ...{ operation: 'placebet', transactionId: `x-${number}`, playerId: 'anna', betId: `x-${number}` },
     ...{ amount: '1', currency: 'EUR', type: null, delta: '0', walletTransactionId: null },
+    reason: 'REFUSED_BY_OPERATOR',
     ...{ refusal: { errorCode: 'LIMIT', description: 'limit' }, transactionDate: '2026-11-21T18:00:00.000Z' },
   }
   return { transaction, bet: null, balance: null, request: {} }

@@ -205,6 +205,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   -- A final refusal (D6, D7). Both are NULL: a success.
   error_code text,
   description text,
+  -- Which rule decided.
+  reason "bet_wallet".identifier NOT NULL,
   transaction_date timestamptz NOT NULL,
   -- From the sequence, or imported from the legacy integration.
   wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
@@ -331,6 +333,7 @@ BEGIN
           'delta', transaction.delta::text,
           'error_code', transaction.error_code::text,
           'description', transaction.description::text,
+          'reason', transaction.reason::text,
           'wallet_transaction_id', transaction.wallet_transaction_id::text,
           'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
         ) END
@@ -481,16 +484,17 @@ BEGIN
           unnest(fields[8]::numeric[]) AS delta,
           unnest(fields[9]::text[]) AS error_code,
           unnest(fields[10]::text[]) AS description,
-          unnest(fields[11]::float8[]) AS transaction_date_ms,
-          unnest(fields[12]::numeric[]) AS balance_delta,
-          unnest(fields[13]::text[]) AS balance_currency,
-          unnest(fields[14]::numeric[]) AS balance_floor,
-          unnest(fields[15]::text[]) AS bet_player_id,
-          unnest(fields[16]::text[]) AS bet_currency,
-          unnest(fields[17]::numeric[]) AS bet_stake,
-          unnest(fields[18]::text[]) AS bet_status,
-          unnest(fields[19]::integer[]) AS bet_revision,
-          unnest(fields[20]::text[]) AS credits
+          unnest(fields[11]::text[]) AS reason,
+          unnest(fields[12]::float8[]) AS transaction_date_ms,
+          unnest(fields[13]::numeric[]) AS balance_delta,
+          unnest(fields[14]::text[]) AS balance_currency,
+          unnest(fields[15]::numeric[]) AS balance_floor,
+          unnest(fields[16]::text[]) AS bet_player_id,
+          unnest(fields[17]::text[]) AS bet_currency,
+          unnest(fields[18]::numeric[]) AS bet_stake,
+          unnest(fields[19]::text[]) AS bet_status,
+          unnest(fields[20]::integer[]) AS bet_revision,
+          unnest(fields[21]::text[]) AS credits
       ) item
       LEFT JOIN LATERAL (
         SELECT bet.revision, true AS is_stored
@@ -558,14 +562,14 @@ BEGIN
       INSERT INTO "bet_wallet".transactions (
         operation, transaction_id, player_id, bet_id,
         amount, currency, type, delta,
-        error_code, description,
+        error_code, description, reason,
         transaction_date,
         wallet_transaction_id, balance_after, recorded_at
       )
       SELECT
         item.operation, item.transaction_id, item.player_id, item.bet_id,
         item.amount, item.currency, item.type, item.delta,
-        item.error_code, item.description,
+        item.error_code, item.description, item.reason,
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
         item.wallet_transaction_id,
         (
@@ -805,16 +809,17 @@ BEGIN
     fields[8]::numeric AS delta,
     fields[9] AS error_code,
     fields[10] AS description,
-    fields[11]::float8 AS transaction_date_ms,
-    fields[12]::numeric AS balance_delta,
-    fields[13] AS balance_currency,
-    fields[14]::numeric AS balance_floor,
-    fields[15] AS bet_player_id,
-    fields[16] AS bet_currency,
-    fields[17]::numeric AS bet_stake,
-    fields[18] AS bet_status,
-    fields[19]::integer AS bet_revision,
-    fields[20] AS credits
+    fields[11] AS reason,
+    fields[12]::float8 AS transaction_date_ms,
+    fields[13]::numeric AS balance_delta,
+    fields[14] AS balance_currency,
+    fields[15]::numeric AS balance_floor,
+    fields[16] AS bet_player_id,
+    fields[17] AS bet_currency,
+    fields[18]::numeric AS bet_stake,
+    fields[19] AS bet_status,
+    fields[20]::integer AS bet_revision,
+    fields[21] AS credits
   INTO item;
   item_index := 0;
   verdict := 'conflict';
@@ -892,14 +897,14 @@ BEGIN
     INSERT INTO "bet_wallet".transactions AS new_transaction (
       operation, transaction_id, player_id, bet_id,
       amount, currency, type, delta,
-      error_code, description,
+      error_code, description, reason,
       transaction_date,
       wallet_transaction_id, balance_after, recorded_at
     )
     VALUES (
       item.operation, item.transaction_id, item.player_id, item.bet_id,
       item.amount, item.currency, item.type, item.delta,
-      item.error_code, item.description,
+      item.error_code, item.description, item.reason,
       timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
       nextval('"bet_wallet".wallet_transaction_ids')::text,
       (

@@ -1,6 +1,6 @@
 /** The cut-over from a legacy integration (D27): its records in chunks, and which one the tables reject. */
 import { textOf } from '../../foreign-values.js'
-import type { Bet, Transaction } from '../../store.js'
+import type { Bet, RecordedReason, Transaction } from '../../store.js'
 import type { MakeError } from './errors.js'
 import { creditsToRow } from './rows.js'
 
@@ -72,8 +72,11 @@ export const betToRow = (bet: Bet) => ({
   ...creditsToRow(bet.credits),
 })
 
+/** A transaction that the legacy integration answered: its rules decided, so its reason is IMPORTED. */
+export type ImportedTransaction = Omit<Transaction, 'reason'>
+
 /** The columns of a transaction, apart from its reference. */
-export const transactionToRow = (transaction: Transaction) => ({
+export const transactionToRow = (transaction: ImportedTransaction) => ({
   operation: transaction.operation,
   transaction_id: transaction.transactionId,
   player_id: transaction.playerId,
@@ -84,5 +87,6 @@ export const transactionToRow = (transaction: Transaction) => ({
   delta: transaction.delta,
   error_code: transaction.refusal?.errorCode ?? null,
   description: transaction.refusal?.description ?? null,
+  reason: 'IMPORTED' satisfies RecordedReason,
   transaction_date: transaction.transactionDate,
 })

@@ -13,6 +13,7 @@ export const transactionContent = [
   'delta',
   'error_code',
   'description',
+  'reason',
 ] as const
 
 export const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const

@@ -50,6 +50,7 @@ export function fieldsOf(
     transaction.delta,
     transaction.refusal?.errorCode,
     transaction.refusal?.description,
+    transaction.reason,
     dateOf(transaction.transactionDate),
     balance && columns.toColumn(balance.delta, balance.currency),
     balance?.currency,
@@ -122,6 +123,7 @@ export function transactionFromRow(
     type: row.type ?? null,
     delta: text(row.delta),
     refusal: errorCode === null ? null : { errorCode, description: text(description) },
+    reason: text(row.reason),
     transactionDate: new Date(Number(row.transaction_date_ms)).toISOString(),
     walletTransactionId: row.wallet_transaction_id ?? null,
   }

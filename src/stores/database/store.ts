@@ -98,7 +98,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
   }
 
   return {
-    contractVersion: 1,
+    contractVersion: 2,
 
     async ready() {
       await database.check()

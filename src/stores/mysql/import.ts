@@ -1,7 +1,13 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
-import type { Bet, Transaction } from '../../store.js'
+import type { Bet } from '../../store.js'
 import { QueryFailed } from '../database/deadline.js'
-import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
+import {
+  betToRow,
+  type ImportedTransaction,
+  type ImportReport,
+  importInChunks,
+  transactionToRow,
+} from '../database/import.js'
 import { creditColumns } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
 import { connectionsFrom } from './client.js'
@@ -57,7 +63,7 @@ export function importBets(
 export function importTransactions(
   client: MysqlPool,
   { schema }: Pick<MysqlTables, 'schema'>,
-  transactions: Iterable<Transaction> | AsyncIterable<Transaction>,
+  transactions: Iterable<ImportedTransaction> | AsyncIterable<ImportedTransaction>,
 ): Promise<ImportReport> {
   return importRows(client, transactions, {
     schema,
@@ -99,12 +105,13 @@ const transactionColumns: ImportedColumns = [
   ['delta', amountDecimal],
   ['error_code', exactText(65)],
   ['description', exactText(501)],
+  ['reason', exactText(65)],
   ['transaction_date', exactText(23)],
   ['reference', exactText(256)],
 ]
 
 /** A reference that is a number is the id: so the primary key keeps all references apart. */
-function referenceOf({ walletTransactionId: reference }: Transaction) {
+function referenceOf({ walletTransactionId: reference }: ImportedTransaction) {
   const isId = reference !== null && /^[1-9][0-9]{0,18}$/.test(reference) && BigInt(reference) < 2n ** 63n
   return isId ? { id: reference, reference: null } : { id: nextTransactionId(), reference }
 }

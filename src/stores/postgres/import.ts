@@ -1,6 +1,12 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
-import type { Bet, Transaction } from '../../store.js'
-import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
+import type { Bet } from '../../store.js'
+import {
+  betToRow,
+  type ImportedTransaction,
+  type ImportReport,
+  importInChunks,
+  transactionToRow,
+} from '../database/import.js'
 import { creditColumns, transactionContent, transactionKey } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
 import type { Query } from '../database/within-transaction.js'
@@ -51,7 +57,7 @@ export function importBets(
 export function importTransactions(
   client: PostgresClient,
   { schema }: Pick<PostgresTables, 'schema'>,
-  transactions: Iterable<Transaction> | AsyncIterable<Transaction>,
+  transactions: Iterable<ImportedTransaction> | AsyncIterable<ImportedTransaction>,
 ): Promise<ImportReport> {
   return importRows(client, transactions, {
     text: tables => importTransactionsSql(tables),

@@ -246,6 +246,24 @@ export const shapeCases = casesOf({
       }
     },
   },
+  async 'WS-99 load returns the reason of a transaction as it was committed, also one that no version knows yet'(
+    wallet,
+    context: CaseContext,
+  ) {
+    const longest = `DECIDED_BY_A_NEWER_VERSION_${'A'.repeat(37)}`
+    const reasons = ['INSUFFICIENT_FUNDS', 'CURRENCY_MISMATCH', 'REFUSED_BY_OPERATOR', longest]
+    const all = [
+      placeBet('t-accepted', 'b-1'),
+      leaveTombstone('r-1', 'b-2'),
+      ...reasons.map((reason, index) => refuseBet(`t-${index}`, `b-refused-${index}`, { reason })),
+    ]
+    for (const changes of all) {
+      await wallet.expectCommitted(changes)
+      const { operation, transactionId, reason } = changes.transaction
+      const actual = (await wallet.transaction(operation, transactionId))?.reason
+      context.check(actual === reason, `the reason ${reason} of ${transactionId}`, actual)
+    }
+  },
 })
 
 /** A refusal for a wrong currency is recorded with the currency of the request: exactly, or not at all. */

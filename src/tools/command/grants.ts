@@ -52,7 +52,12 @@ const grantsOfHook =
   '-- And to this role what the statements of your withinTransaction need: INSERT on your ledger.'
 
 /** @param role as the catalog spells it; on MySQL and MariaDB a role, a user, or `user@host` */
-export function grantsFor(engine: Database['engine'], tables: StoreTables, use: RoleUse, role: string): string[] {
+export function grantsFor(
+  engine: Database['engine'],
+  tables: StoreTables,
+  use: RoleUse,
+  role: string,
+): string[] {
   if (engine === 'postgres')
     return grantStatements(postgresRightsOf(postgresTablesOf(tables), use), postgresQuoted(role), {
       severalObjects: true,

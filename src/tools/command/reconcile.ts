@@ -1,6 +1,7 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
+import { sentenceOf } from '../../lookups/rules.js'
 import { countText } from '../html/figures.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
@@ -50,6 +51,7 @@ export async function reconcile(words: string[]): Promise<number> {
       compare({
         ...options,
         lookups,
+        sentenceOf,
         onDifference: difference => lines?.write(`${JSON.stringify(difference)}\n`),
         ...(isTerminal && {
           onProgress: ({ report, wallet }) =>

@@ -2,7 +2,8 @@
 import type { BetExplanation } from '../../lookups/bet-explanation.js'
 import { money } from '../../lookups/money-text.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
-import { type BetStep, withoutField } from '../../lookups/steps.js'
+import { capitalized } from '../../lookups/rules.js'
+import type { BetStep } from '../../lookups/steps.js'
 import { isInOther } from '../../lookups/text.js'
 import { isNegative, isZero, subtract } from '../../money.js'
 import { momentText } from '../html/figures.js'
@@ -22,7 +23,7 @@ export function balancesOf(
 export const signedMoney = (amount: string, currency: string | null) =>
   `${isNegative(amount) || isZero(amount) ? '' : '+'}${money(amount, currency)}`
 
-export const sentenceOf = ({ why }: Pick<BetStep, 'why'>) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`
+export const sentenceOf = ({ why }: Pick<BetStep, 'why'>) => `${capitalized(why)}.`
 
 export const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
@@ -43,7 +44,7 @@ export function storyRow(
     `${operation}${type === null ? '' : ` ${type}`} ${transactionId}`,
     `bet ${betId}`,
     ...(isOther ? [`player ${transaction.playerId}`] : []),
-    refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${withoutField(refusal)}`,
+    refusal === null ? 'accepted' : `refused ${refusal.errorCode}`,
     `rule ${step.rule}`,
     `wallet id ${walletTransactionId}`,
     `platform's date ${transactionDate}`,

@@ -41,6 +41,8 @@ export interface WalletRecord extends Entry {
   transactionDate: string
   /** Of a final refusal. */
   errorCode: string | null
+  /** Which rule refused it, in one sentence; empty: accepted, or not known. */
+  why: string
   walletTransactionId: string
 }
 
@@ -97,8 +99,8 @@ export function lineOfRow(row: ReportRow, notCompared: NotCompared): string {
 }
 
 export function lineOfRecord(record: WalletRecord, notCompared: NotCompared): string {
-  const { recordedAt, transactionDate, errorCode, walletTransactionId, playerId, type } = record
-  return `${comparedOf(record, notCompared)}${recordedAt}\t${transactionDate}\t${errorCode ?? ''}\t${walletTransactionId}\t${playerId}\t${type ?? ''}`
+  const { recordedAt, transactionDate, errorCode, walletTransactionId, playerId, type, why } = record
+  return `${comparedOf(record, notCompared)}${recordedAt}\t${transactionDate}\t${errorCode ?? ''}\t${walletTransactionId}\t${playerId}\t${type ?? ''}\t${why}`
 }
 
 /** The part of a line that both sides write alike. */
@@ -134,8 +136,15 @@ export function rowOfLine(line: string): ReportRow {
 
 export function recordOfLine(line: string): WalletRecord {
   const { entry, more } = read(line)
-  const [recordedAt = '', transactionDate = '', errorCode, walletTransactionId = '', playerId = '', type] =
-    more
+  const [
+    recordedAt = '',
+    transactionDate = '',
+    errorCode,
+    walletTransactionId = '',
+    playerId = '',
+    type,
+    why = '',
+  ] = more
   return {
     ...entry,
     recordedAt,
@@ -143,6 +152,7 @@ export function recordOfLine(line: string): WalletRecord {
     walletTransactionId,
     playerId,
     errorCode: errorCode || null,
+    why,
     type: type || null,
   }
 }

@@ -13,10 +13,11 @@ export function explanationOf(judged: Judgement): string {
     record === null
       ? 'The wallet has no record of it.'
       : `In the wallet: ${sideText(record, `refused with ${record.errorCode}`, fields)}, recorded at ${record.recordedAt}.`,
+    record?.why ?? '',
     creditedText(judged),
   ]
   // The report may have the first of the two records.
-  return (kind === 'duplicate-in-wallet' ? sentences.slice(1) : sentences).join(' ').trim()
+  return (kind === 'duplicate-in-wallet' ? sentences.slice(1) : sentences).filter(Boolean).join(' ')
 }
 
 const noRow = 'The report does not have it.'

@@ -1,6 +1,6 @@
 /** `reconcile`: compares the platform's report with the wallet's transactions. */
 
-import type { WalletLookups } from '../../lookups/records.js'
+import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { isZero, subtract } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
@@ -66,6 +66,12 @@ export interface ReconcileOptions {
    * @default 10_000
    */
   lookupsMax?: number
+  /**
+   * Which rule decided a transaction: `sentenceOf` of `bet-wallet/lookups`.
+   *
+   * @default the error code alone
+   */
+  sentenceOf?(transaction: RecordedTransaction): string
   /** Called with every difference, listed or not. */
   onDifference?(difference: Difference): void
   /** Called now and then with the rows read so far. */
@@ -216,12 +222,14 @@ const optionNames = [
   'marginMs',
   'differencesMax',
   'lookupsMax',
+  'sentenceOf',
   'onDifference',
   'onProgress',
 ]
 
 function settingsOf(options: ReconcileOptions): Settings {
   check.names(options, optionNames)
+  check.func('sentenceOf', options.sentenceOf)
   check.func('onDifference', options.onDifference)
   check.func('onProgress', options.onProgress)
   if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
@@ -248,6 +256,7 @@ function settingsOf(options: ReconcileOptions): Settings {
     // Both have the same form, so their text sorts by time.
     isInRange: date => date >= from && date < to,
     dayOf: mapping.dates.dayOf,
+    sentenceOf: transaction => options.sentenceOf?.(transaction) ?? '',
   }
 }
 

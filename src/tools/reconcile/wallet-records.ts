@@ -11,10 +11,15 @@ const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 export interface WalletRange {
   isInRange(date: string): boolean
   dayOf(date: string): string
+  /** Which rule decided it. */
+  sentenceOf(transaction: RecordedTransaction): string
 }
 
 /** @throws {ReconcileError} `INVALID_RECORDS`: the lookups are not those of this library's stores, say */
-export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }: WalletRange): WalletRecord {
+export function recordOf(
+  transaction: RecordedTransaction,
+  { isInRange, dayOf, sentenceOf }: WalletRange,
+): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   // A debit is negative.
   const moved = decimalOf(String(delta).replace(/^-/, ''))
@@ -49,6 +54,7 @@ export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }:
     recordedAt,
     transactionDate: transaction.transactionDate,
     errorCode: refusal?.errorCode ?? null,
+    why: accepted ? '' : sentenceOf(transaction),
     walletTransactionId: transaction.walletTransactionId,
   }
 }

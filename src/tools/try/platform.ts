@@ -1,9 +1,9 @@
 /** The platform's side of the page: it sends calls to the wallet, and keeps each with its answer and rule. */
 import { tracingChannel } from 'node:diagnostics_channel'
+import { sentenceOf } from '../../lookups/rules.js'
 import type { OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
 import { type Json, write } from '../platform/json.js'
-import { ruleSentence } from './reasons.js'
 import { sendOverWire, type TryTarget, type WireTexts } from './wire.js'
 
 /** One call as it went over the wire. */
@@ -40,7 +40,7 @@ export function createTryPlatform(target: TryTarget): TryPlatform {
         ...texts,
         title: note === undefined ? `/${operation}` : `/${operation}: ${note}`,
         lost,
-        rule: reason && ruleSentence(operation, reason),
+        rule: reason && sentenceOf({ operation, reason }),
       }
     },
   }

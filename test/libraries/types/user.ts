@@ -147,7 +147,7 @@ export async function core(list: readonly Player[]): Promise<string> {
 
 // A store of one's own, with batches.
 export const own: WalletStore = {
-  contractVersion: 1,
+  contractVersion: 2,
   load: async ({ playerId }) => ({
     ...{ player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null },
   }),

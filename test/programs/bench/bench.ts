@@ -146,7 +146,7 @@ async function memory(): Promise<void> {
   if (gc === undefined) throw new Error('Run it with --expose-gc')
 
   const store: WalletStore = {
-    contractVersion: 1,
+    contractVersion: 2,
     load: async () => ({ player, bet: null, transaction: null }),
     commit: async () => ({ status: 'committed', balance: player.balance, walletTransactionId: null }),
   }

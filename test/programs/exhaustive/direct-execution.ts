@@ -52,7 +52,7 @@ class Execution {
     const { observed } = this
     const options = optionsOf(attemptsMax, placebets)
     const direct: WalletStore = {
-      contractVersion: 1,
+      contractVersion: 2,
       load: keys => observed.load(keys),
       loadConfirmed: keys => observed.load(keys),
       commit: changes => observed.commit(changes),
@@ -75,7 +75,7 @@ class Execution {
           this.#waiting[slot] = { at: 'load', confirmed, resolve, reject }
         })
       const store: WalletStore = {
-        contractVersion: 1,
+        contractVersion: 2,
         load: () => load(false),
         loadConfirmed: () => load(true),
         commit: changes =>

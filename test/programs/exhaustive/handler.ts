@@ -98,7 +98,7 @@ export async function runHandler(
     return reply<WalletSnapshot>({ at: 'load', confirmed })
   }
   const store: WalletStore = {
-    contractVersion: 1,
+    contractVersion: 2,
     load: keys => load(keys, false),
     ...(reads === 'replicated' ? { loadConfirmed: (keys: WalletKeys) => load(keys, true) } : {}),
     commit: changes => reply({ at: 'commit', changes }),

@@ -240,7 +240,7 @@ const lost = () => {
 function cutAfterCommit(store: WalletStore): WalletStore {
   let isCut = false
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     load: async keys => (isCut ? lost() : await store.load(keys)),
     async commit(changes) {
       await store.commit(changes)
@@ -254,7 +254,7 @@ function cutAfterCommit(store: WalletStore): WalletStore {
 function cutBeforeCommit(store: WalletStore): WalletStore {
   let isCut = false
   return {
-    contractVersion: 1,
+    contractVersion: 2,
     load: async keys => (isCut ? lost() : await store.load(keys)),
     async commit() {
       isCut = true

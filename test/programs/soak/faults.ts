@@ -88,16 +88,16 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
   const commit: WalletStore['commit'] = changes => store.commit(changes)
   switch (fault) {
     case 'unconfirmed':
-      return { contractVersion: 1, load, commit }
+      return { contractVersion: 2, load, commit }
     case 'no-tombstone':
       return {
-        contractVersion: 1,
+        contractVersion: 2,
         load,
         commit: changes => commit(isTombstone(changes) ? { ...changes, bet: null } : changes),
       }
     case 'no-floor':
       return {
-        contractVersion: 1,
+        contractVersion: 2,
         load,
         commit: changes =>
           commit({
@@ -110,7 +110,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
       const keyOf = ({ operation, transactionId }: Pick<Transaction, 'operation' | 'transactionId'>) =>
         `${operation} ${transactionId}`
       return {
-        contractVersion: 1,
+        contractVersion: 2,
         load: async keys => ({ ...(await load(keys)), transaction: known.get(keyOf(keys)) ?? null }),
         commit: async changes => {
           const { transaction } = changes
@@ -126,7 +126,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
     }
     case 'two-commits':
       return {
-        contractVersion: 1,
+        contractVersion: 2,
         load,
         commit: async changes => {
           const { transaction, balance } = changes
@@ -138,7 +138,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
       }
     case 'retry-with-new-id':
       return {
-        contractVersion: 1,
+        contractVersion: 2,
         load,
         commit: async changes => {
           try {

@@ -5,7 +5,8 @@
  * Its rules are one function in the database, one statement per call. A statement continues after its process
  * has ended.
  */
-import type { Bet, Transaction } from 'bet-wallet'
+import type { Bet } from 'bet-wallet'
+import type { ImportedTransaction } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
 
@@ -163,9 +164,9 @@ export async function legacyBets(pool: pg.Pool): Promise<Bet[]> {
 }
 
 /** Its recorded calls in the form of the library's transactions. */
-export async function legacyTransactions(pool: pg.Pool): Promise<Transaction[]> {
+export async function legacyTransactions(pool: pg.Pool): Promise<ImportedTransaction[]> {
   const { rows } = await pool.query<{
-    operation: Transaction['operation']
+    operation: ImportedTransaction['operation']
     call_id: string
     account: string
     ticket: string

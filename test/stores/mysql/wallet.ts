@@ -153,7 +153,7 @@ const date = '2026-11-21T10:00:00.000Z'
 
 export const transaction = (fields: Partial<Transaction> = {}): Transaction => ({
   ...{ operation: 'placebet', transactionId: 't-1', playerId: 'alice', betId: 'b-1', amount: '30' },
-  ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, transactionDate: date },
+  ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, reason: 'ACCEPTED', transactionDate: date },
   walletTransactionId: null,
   ...fields,
 })

@@ -108,14 +108,14 @@ describe('the constraints', () => {
       "INSERT INTO constrained.bets (bet_id, player_id, currency, stake, status, revision) VALUES ('b', 'anna', 'EUR', 5, 'PLACED', 1)",
     )
     await pool.query(
-      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date) VALUES ('placebet', 't', 'anna', 'b', 5, 'EUR', -5, now())",
+      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date) VALUES ('placebet', 't', 'anna', 'b', 5, 'EUR', -5, 'ACCEPTED', now())",
     )
   })
 
   const bet = (columns: string, values: string) =>
     `INSERT INTO constrained.bets (bet_id, player_id, currency, stake, status, revision${columns}) VALUES ('b2', 'anna', 'EUR', ${values})`
   const transaction = (values: string) =>
-    `INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description, transaction_date) VALUES (${values}, now())`
+    `INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description, reason, transaction_date) VALUES (${values}, 'ACCEPTED', now())`
 
   test.each([
     ['a negative balance', "UPDATE constrained.players SET balance = -0.01 WHERE player_id = 'anna'"],
@@ -134,7 +134,11 @@ describe('the constraints', () => {
     ],
     [
       'a second use of a walletTransactionId',
-      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date, wallet_transaction_id) VALUES ('placebet', 't2', 'anna', 'b', 5, 'EUR', -5, now(), '1')",
+      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date, wallet_transaction_id) VALUES ('placebet', 't2', 'anna', 'b', 5, 'EUR', -5, 'ACCEPTED', now(), '1')",
+    ],
+    [
+      'a transaction without a reason',
+      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date) VALUES ('placebet', 't3', 'anna', 'b', 5, 'EUR', -5, now())",
     ],
     ['a negative stake', bet('', "-1, 'PLACED', 1")],
     ['an unknown status', bet('', "1, 'LOST', 1")],
@@ -167,7 +171,9 @@ describe('the constraints', () => {
       transaction("'settlement', 't2', 'anna', 'b', 5, 'EUR', NULL, 5, NULL, NULL"),
     ],
   ])('reject %s', async (_, sql) => {
-    await expect(pool.query(sql)).rejects.toMatchObject({ code: expect.stringMatching(/^23(?:505|514)$/) })
+    await expect(pool.query(sql)).rejects.toMatchObject({
+      code: expect.stringMatching(/^23(?:502|505|514)$/),
+    })
   })
 
   test.each([
@@ -417,8 +423,8 @@ describe('the plans', () => {
           INSERT INTO planned_pam.old_bets SELECT 'o' || n, 'p1', 'EUR', 5, 'PLACED' FROM generate_series(1, 20000) n;
           INSERT INTO planned.bets (bet_id, player_id, currency, stake, status, revision)
             SELECT 'b' || n, 'p1', 'EUR', 5, 'PLACED', 1 FROM generate_series(1, 20000) n;
-          INSERT INTO planned.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
-            SELECT 'placebet', 't' || n, 'p1', 'b' || n, 5, 'EUR', -5, now() FROM generate_series(1, 20000) n`)
+          INSERT INTO planned.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date)
+            SELECT 'placebet', 't' || n, 'p1', 'b' || n, 5, 'EUR', -5, 'ACCEPTED', now() FROM generate_series(1, 20000) n`)
         await pool.query(
           'VACUUM ANALYZE planned_pam.accounts, planned_pam.old_bets, planned.bets, planned.transactions',
         )

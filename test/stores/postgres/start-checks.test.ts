@@ -373,8 +373,8 @@ describe('the sequence of walletTransactionIds', () => {
   test('that counts in steps, as with several primaries', async () => {
     const options = await prepare(accounts)
     await pool.query(`ALTER SEQUENCE ${options.schema}.wallet_transaction_ids INCREMENT 10 RESTART 7;
-      INSERT INTO ${options.schema}.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
-        SELECT 'placebet', n, 'anna', n, 5, 'EUR', -5, now() FROM generate_series(1, 3) n`)
+      INSERT INTO ${options.schema}.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date)
+        SELECT 'placebet', n, 'anna', n, 5, 'EUR', -5, 'ACCEPTED', now() FROM generate_series(1, 3) n`)
     expect(await startError(pool, options)).toBeNull()
     await pool.query(`SELECT setval('${options.schema}.wallet_transaction_ids', 7)`)
     expect(await startError(pool, options)).toMatchObject(behind)

@@ -62,7 +62,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         '',
         'Recorded (UTC)           Call                 Transaction  Change  Balance after  Decision',
         'TIME  placebet             t-1          -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)',
-        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: the bet was placed already, by t-1; nothing was debited again (D10)',
+        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: another transaction had placed the bet already; nothing was debited (D10)',
         'TIME  settlement BET_PAID  s-1          +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)',
         '',
         'Now:   Settled, stake 30.00 EUR, revision 2',
@@ -131,7 +131,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       const page = join(folder, `${name}.html`)
       for (const [words, text] of [
         [['bet', 'b-123'], /The bet was settled: the payout of 75\.00 EUR was credited\./],
-        [['player', 'anna'], /The bet was placed already, by t-1; nothing was debited again\./],
+        [['player', 'anna'], /Another transaction had placed the bet already; nothing was debited\./],
       ] as const) {
         const { code, out, error } = await run([...words, '--html', page, ...options], { url })
         expect([code, error]).toEqual([0, `Written: ${page}\n`])

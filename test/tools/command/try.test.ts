@@ -29,7 +29,7 @@ test('given no clone and no database, then the page places a bet, and Ctrl+C end
   const body = new URLSearchParams({ playerId: 'anna', stake: '30' })
   const page = await (await fetch(`${url}try/place`, { method: 'POST', body })).text()
   expect(page).toContain('Taken once, for 30.00 EUR; not settled.')
-  expect(page).toContain('The bet is new and the funds suffice')
+  expect(page).toContain('The stake was debited (spec 4.1).')
   // The name of another site that leads to this machine: a browser would let its script read the answers.
   expect(await statusFor(`${url}wallet/placebet`, 'evil.example')).toBe(401)
   expect(await statusFor(`${url}wallet/placebet`, new URL(url).host)).toBe(415)

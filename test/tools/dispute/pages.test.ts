@@ -38,7 +38,7 @@ describe('the questions of a dispute', () => {
         'The balance of 70.00 EUR did not cover the stake of 500.00 EUR; nothing was debited, and the refusal is final. That was on TIME .',
       'In sum': '0.00 EUR by the calls below.',
     })
-    expect(answersOf(await pageOf('late')).Refused).toMatch(/^The platform had rolled the bet back before it/)
+    expect(answersOf(await pageOf('late')).Refused).toMatch(/^The platform had rolled the bet back already/)
     expect(answersOf(await pageOf('foreign')).Refused).toMatch(/^The bet was in USD, which is not/)
   })
 
@@ -57,7 +57,7 @@ describe('the questions of a dispute', () => {
   it('what does the player still owe', async () => {
     expect(answersOf(await pageOf('owed'))).toMatchObject({
       Result: expect.stringMatching(
-        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the payout is owed to the platform, which nets it off later winnings\. That was on TIME \.$/,
+        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the amount is owed to the platform, which nets it off later winnings\. That was on TIME \.$/,
       ),
       Owed: '40.00 EUR, to the platform: it nets this off later winnings.',
       'In sum': '+20.00 EUR by the calls below.',

@@ -73,7 +73,7 @@ export function asynchronousPair(lag: number) {
   let current: MemoryStore = standby
   let isPromoted = false
   const store: WalletStore = {
-    contractVersion: 1,
+    contractVersion: 2,
     load: keys => current.load(keys),
     async commit(changes) {
       const result = await current.commit(changes)

@@ -9,7 +9,7 @@ import { judgeBet, limitedLookups } from '../../../src/tools/reconcile/judge.js'
 import { recordOf } from '../../../src/tools/reconcile/wallet-records.js'
 import { lookupsOf, record, withCredit } from './world.js'
 
-const range = { isInRange: () => true, dayOf: (date: string) => date.slice(0, 10) }
+const range = { isInRange: () => true, dayOf: (date: string) => date.slice(0, 10), sentenceOf: () => '' }
 const refusal = { errorCode: 'INVALID_BET', description: 'x' }
 
 /** Every read of a value of it, and of what it holds, is counted. */
@@ -25,7 +25,10 @@ function counting<T extends object>(value: T, count: () => void): T {
 }
 
 const rowOf = (made: RecordedTransaction, line: number, accepted = true) => {
-  const { recordedAt, errorCode, walletTransactionId, ...entry } = recordOf({ ...made, refusal: null }, range)
+  const { recordedAt, errorCode, why, walletTransactionId, ...entry } = recordOf(
+    { ...made, refusal: null },
+    range,
+  )
   return { ...entry, accepted, file: null, line }
 }
 const recordedOf = (made: RecordedTransaction) => recordOf(made, range)

@@ -1,5 +1,6 @@
 /** Settled and spent; the clawback is refused, so the platform nets it off. A restore loses the records of some calls. */
 import { expect, test } from 'vitest'
+import { sentenceOf } from '../../../src/lookups/index.js'
 import { foundIn, reconcileWorld, record, rowOf } from './world.js'
 
 const placed = record('placebet', 'p', 'b', '10')
@@ -37,4 +38,19 @@ test('of a bet that was not looked up, it is one: nothing is known of it', async
   const result = await reconcileWorld({ rows, records: [placed, settled, agreed] }, { lookupsMax: 0 })
   expect(foundIn(result)).toEqual(['lost-refusal: unsettlement u'])
   expect(result.differences[0]?.bet).toBeNull()
+})
+
+test.each([
+  ['CLAWBACKS_DISABLED', 'this wallet cannot take the payout back'],
+  ['INSUFFICIENT_FUNDS', 'the balance did not cover the payout'],
+])('a difference states the recorded reason, %s, in the words of the lookups', async (reason, words) => {
+  const counted = [rowOf(placed), rowOf(settled), rowOf(reversed), rowOf(agreed)]
+  const records = [placed, settled, { ...refused, reason }, agreed]
+  const explained = await reconcileWorld({ rows: counted, records }, { sentenceOf })
+  expect(explained.differences[0]?.explanation).toContain(
+    'INSUFFICIENT_FUNDS and moved nothing. The platform',
+  )
+  expect(explained.differences[0]?.explanation).toContain(words)
+  const plain = await reconcileWorld({ rows: counted, records })
+  expect(plain.differences[0]?.explanation).toMatch(/INSUFFICIENT_FUNDS and moved nothing\.$/)
 })

@@ -51,6 +51,7 @@ function transactionOf(index: number): RecordedTransaction {
     type: isBet ? null : 'BET_PAID',
     delta: isBet ? `-${amount}` : amount,
     refusal: null,
+    reason: 'ACCEPTED',
     transactionDate: at,
     walletTransactionId: String(index),
     ...{ recordedAt: at, balanceAfter: null, betCurrency: null },

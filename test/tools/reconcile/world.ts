@@ -53,6 +53,7 @@ export function record(
     // As a database writes it.
     delta: amount === '0' ? '0' : `${debits.includes(operation) ? '-' : ''}${amount}`,
     refusal: null,
+    reason: 'ACCEPTED',
     transactionDate: others.recordedAt ?? recordedAt,
     walletTransactionId: `W-${transactionId}`,
     recordedAt,

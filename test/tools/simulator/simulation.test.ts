@@ -121,7 +121,7 @@ describe('a correct wallet', () => {
   test('may be unable to debit: uncollected clawbacks are owed to the platform', async () => {
     const cannotDeduct: Breakage = {
       store: memory => ({
-        contractVersion: 1,
+        contractVersion: 2,
         load: memory.load,
         commit: async changes =>
           changes.transaction.operation === 'unsettlement' && changes.balance !== null

@@ -34,11 +34,16 @@ async function placedBet(): Promise<string> {
 
 describe('a button for a new bet', () => {
   test.each([
-    ['place', '/placebet 200', '-10', 'The bet is new and the funds suffice'],
+    ['place', '/placebet 200', '-10', 'The stake was debited (spec 4.1).'],
     ['lose-the-answer', '/placebet 200, /rollbackbet 200', '0', 'the platform never receives it'],
-    ['roll-back-first', '/rollbackbet 200, /placebet 400', '0', 'the bet is refused if it still arrives'],
-    ['deliver-late', '/placebet 200, /rollbackbet 200, /placebet 200', '0', 'which does not change (D2)'],
-    ['two-at-once', '/placebet 200, /placebet 200', '-10', 'which does not change (D2)'],
+    ['roll-back-first', '/rollbackbet 200, /placebet 400', '0', 'had rolled the bet back already'],
+    [
+      'deliver-late',
+      '/placebet 200, /rollbackbet 200, /placebet 200',
+      '0',
+      'the answer is the first decision (D2)',
+    ],
+    ['two-at-once', '/placebet 200, /placebet 200', '-10', 'the answer is the first decision (D2)'],
   ])(
     'given funds, when %s is pressed, then the wire has %s, and the balance changes by %s',
     async (name, calls, change, words) => {
@@ -59,7 +64,9 @@ describe('a button for a new bet', () => {
     const { text } = await press('funds-for-one', { playerId: 'kenji', stake: '1' })
     expect(running.wire.map(line => line.split(' ')[1]).sort()).toEqual(['200', '402'])
     expect(await running.balanceOf('kenji')).toBe('0')
-    expect(text).toContain('The balance is lower than the stake: a final refusal')
+    expect(text).toContain(
+      'The balance did not cover the stake; nothing was debited, and the refusal is final (D6).',
+    )
   })
 
   test.each([
@@ -74,16 +81,16 @@ describe('a button for a new bet', () => {
     const { text } = await press('place', { playerId: 'anna', stake })
     expect(running.wire).toEqual([`/wallet/placebet ${status}`])
     expect(text).toContain(`"amount":${stake.startsWith('9') ? stake : ''}`)
-    expect(text).toContain(status === 400 ? 'The body is invalid' : 'The balance is lower than the stake')
+    expect(text).toContain(status === 400 ? 'The body is invalid' : 'The balance did not cover the stake')
   })
 })
 
 describe('a button of a placed bet', () => {
   test.each([
-    ['send-again', '/placebet 200', '0', 'the answer is that first decision'],
-    ['settle', '/settlement 200', '20', 'credited once'],
-    ['settle-wrongly', '/settlement 200, /unsettlement 200', '0', 'the clawback'],
-    ['roll-back', '/rollbackbet 200', '10', 'its stake returns'],
+    ['send-again', '/placebet 200', '0', 'the answer is the first decision'],
+    ['settle', '/settlement 200', '20', 'the payout was credited (D17)'],
+    ['settle-wrongly', '/settlement 200, /unsettlement 200', '0', 'the payout was taken back (D18)'],
+    ['roll-back', '/rollbackbet 200', '10', 'the stake was returned (spec 4.3)'],
   ])(
     'when %s is pressed twice, then the wire has %s, the balance changes by %s once, and the rest is replayed',
     async (name, calls, change, words) => {
@@ -94,7 +101,7 @@ describe('a button of a placed bet', () => {
       expect(running.wire.map(line => line.replace('/wallet', '')).join(', ')).toBe(calls)
       expect(text).toContain(words)
       const again = await press(name, { betId })
-      expect(again.text).toContain('the answer is that first decision')
+      expect(again.text).toContain('the answer is the first decision')
       expect(Number(await running.balanceOf('anna')) - before).toBe(Number(change))
     },
   )

@@ -30,7 +30,7 @@ export function storeWith(
   commit: WalletStore['commit'],
   load = memory.load,
 ): WalletStore {
-  return { contractVersion: 1, load, commit }
+  return { contractVersion: 2, load, commit }
 }
 
 /** About as long as a database takes: requests that were sent together meet in the meantime. */

@@ -199,6 +199,7 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['delta', amountDecimal],
   ['error_code', exactText(64)],
   ['description', exactText(500)],
+  ['reason', exactText(64)],
   ['transaction_date', 'varchar(23) CHARACTER SET ascii'],
   ['balance_delta', unitDecimal],
   ['balance_currency', exactText(16)],

@@ -117,6 +117,8 @@ const transactionsTable = (schema: string) => sql`
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code varchar(64),
     description varchar(500),
+    -- Which rule decided.
+    reason varchar(64) NOT NULL,
     transaction_date datetime(3) NOT NULL,
     reference ${exactText(255)},
     recorded_at datetime(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)),

@@ -229,6 +229,7 @@ const itemFields = [
   'delta numeric',
   'error_code text',
   'description text',
+  'reason text',
   'transaction_date_ms float8',
   'balance_delta numeric',
   'balance_currency text',
@@ -255,7 +256,7 @@ export const itemColumns = (fieldAt: (index: number, type: string) => string) =>
 export const transactionColumns = sql`
   operation, transaction_id, player_id, bet_id,
   amount, currency, type, delta,
-  error_code, description,
+  error_code, description, reason,
   transaction_date,
   wallet_transaction_id, balance_after, recorded_at`
 
@@ -269,7 +270,7 @@ interface Recorded {
 export const transactionValues = ({ walletTransactionId, balanceAfter }: Recorded) => sql`
   item.operation, item.transaction_id, item.player_id, item.bet_id,
   item.amount, item.currency, item.type, item.delta,
-  item.error_code, item.description,
+  item.error_code, item.description, item.reason,
   timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
   ${lines([walletTransactionId, balanceAfter, 'now()'])}`
 

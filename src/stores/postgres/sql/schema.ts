@@ -171,6 +171,8 @@ const transactionsTable = (schema: string) => sql`
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code text,
     description text,
+    -- Which rule decided.
+    reason ${schema}.identifier NOT NULL,
     transaction_date timestamptz NOT NULL,
     -- From the sequence, or imported from the legacy integration.
     wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT ${nextWalletTransactionId(schema)},
