@@ -1,6 +1,7 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
+import { escapeInvisible } from '../../visible-text.js'
 import { countText } from '../html/figures.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
@@ -50,7 +51,7 @@ export async function reconcile(words: string[]): Promise<number> {
       compare({
         ...options,
         lookups,
-        onDifference: difference => lines?.write(`${JSON.stringify(difference)}\n`),
+        onDifference: difference => lines?.write(`${escapeInvisible(JSON.stringify(difference))}\n`),
         ...(isTerminal && {
           onProgress: ({ report, wallet }) =>
             overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),
