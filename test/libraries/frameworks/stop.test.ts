@@ -161,13 +161,18 @@ function placebet(id: string): string {
   return `POST /wallet/placebet HTTP/1.1\r\nHost: w\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Sends this text on a connection of its own. @returns the status codes of what is answered, up to its end */
-async function statusesOf(port: number, text: string): Promise<string[]> {
+/**
+ * Sends this text on a connection of its own, and then its rest.
+ *
+ * @returns the status codes of what is answered, up to its end
+ */
+async function statusesOf(port: number, text: string, rest?: Promise<string>): Promise<string[]> {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   socket.on('data', data => (received += data))
   socket.on('error', () => {})
   socket.write(text)
+  rest?.then(last => socket.write(last))
   await new Promise(resolve => socket.once('close', resolve)) // once() rejects at a reset
   return received.match(/HTTP\/1\.1 \d+/g) ?? []
 }
@@ -191,15 +196,31 @@ test.each(Object.keys(start))(
     if (!server.listening) await once(server, 'listening')
     const { port } = server.address() as AddressInfo
 
+    let heads = 0
+    server.on('request', () => (heads += 1))
     const ids = Array.from({ length: 20 }, (_, index) => `p-${index}`)
     const pairs = ids.map(id => statusesOf(port, placebet(`${id}-1`) + placebet(`${id}-2`)))
     const broken = ids.map(id => statusesOf(port, `${placebet(`${id}-broken`)}}\r\n\r\n`))
     const halves = ids.map(id => statusesOf(port, placebet(`${id}-half`).slice(0, -10)))
-    // All whole calls wait for their commit.
+    let complete = () => {}
+    const completed = new Promise<void>(resolve => (complete = resolve))
+    const late = ids.map(id => {
+      const text = placebet(`${id}-late`)
+      return statusesOf(
+        port,
+        text.slice(0, -10),
+        completed.then(() => text.slice(-10)),
+      )
+    })
+    // All whole calls wait for their commit, and the others for their rest.
+    await vi.waitFor(() => expect(heads).toBe(5 * ids.length))
     await vi.waitFor(() => expect(waiting).toHaveLength(3 * ids.length))
     const stopped = stop()
     await vi.waitFor(() => expect(log.mock.calls.flat()[0]).toMatch(/Waiting for \d+ in flight/))
+    complete()
+    await vi.waitFor(() => expect(waiting).toHaveLength(4 * ids.length))
     for (const commit of waiting) commit()
+    expect(await Promise.all(late)).toEqual(ids.map(() => ['HTTP/1.1 200']))
     expect(await Promise.all(pairs)).toEqual(ids.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
     expect(await Promise.all(broken)).toEqual(ids.map(() => []))
     // A half-sent call may wait for its rest: the stop ends it.
