@@ -1,6 +1,7 @@
 /** Calls of the operator's hooks: what they throw or return ends no process. */
 import { WalletError } from './errors.js'
 import { fieldOf, textOf } from './foreign-values.js'
+import { escapeInvisible } from './visible-text.js'
 
 const reported = new Set<string>()
 
@@ -21,10 +22,8 @@ function report(hook: string, error: unknown): void {
   if (reported.has(hook)) return
   reported.add(hook)
   const stack = fieldOf(error, 'stack')
-  process.emitWarning(
-    `${hook} threw; its errors are ignored (reported once): ${typeof stack === 'string' ? stack : textOf(error)}`,
-    'BetWalletWarning',
-  )
+  const text = escapeInvisible(typeof stack === 'string' ? stack : textOf(error))
+  process.emitWarning(`${hook} threw; its errors are ignored (reported once): ${text}`, 'BetWalletWarning')
 }
 
 /**

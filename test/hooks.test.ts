@@ -65,6 +65,13 @@ describe('given a hook that only listens', () => {
     expect(vi.mocked(process.emitWarning).mock.calls[0]?.[0]).toContain(error.stack)
   })
 
+  test('when its text has invisible characters, then they are reported as escapes', () => {
+    notify('onError', () => {
+      throw new Error('full\u009b2J\u202e')
+    })
+    expect(reports()[0]?.[0]).toMatch(/: Error: full\\u009b2J\\u202e$/)
+  })
+
   test('when two hooks throw, then each of them is reported', () => {
     for (const hook of ['onOutcome', 'onError', 'onOutcome']) {
       notify(hook, () => {

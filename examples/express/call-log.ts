@@ -3,7 +3,7 @@ import { subscribe } from 'bet-wallet/operations'
 
 export function logCalls(log: (line: string) => void = console.log): void {
   const write = (text: string, durationMs: number) =>
-    log(`${new Date().toISOString()} ${text} ${durationMs.toFixed(1)} ms`)
+    log(`${new Date().toISOString()} ${escaped(text)} ${durationMs.toFixed(1)} ms`)
 
   subscribe(
     'bet-wallet:request',
@@ -26,3 +26,7 @@ export function logCalls(log: (line: string) => void = console.log): void {
     write(`${call} ${status} ${rejection} (${description})`, durationMs)
   })
 }
+
+/** Ids and paths are the caller's: no character of theirs may control a terminal, or hide. */
+const escaped = (text: string) =>
+  text.replace(/[^ -~]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

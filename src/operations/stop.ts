@@ -100,7 +100,7 @@ export function stopGracefully(server: StoppableServer, options: StopOptions = {
   }
   const onSignal = (signal: string) => {
     stop(signal).catch((error: unknown) => {
-      log(`The stop failed: ${textOf(error)}`)
+      log(`The stop failed: ${logged(textOf(error))}`)
       process.exitCode = 1
     })
   }

@@ -352,13 +352,13 @@ describe('given a stop', () => {
     await expect(stop()).rejects.toThrow(message)
   })
 
-  test('when close fails after a signal, then that is logged, and the exit code is 1', async () => {
-    const { lines } = await stage({ close: () => Promise.reject(new Error('no pool')) })
+  test('when close fails after a signal, then that is logged in one line, and the exit code is 1', async () => {
+    const { lines } = await stage({ close: () => Promise.reject(new Error('no pool\n\u009b2J')) })
     const { exitCode } = process
     try {
       kill()
       await expect.poll(() => lines).toHaveLength(2)
-      expect([lines[1], process.exitCode]).toEqual(['The stop failed: no pool', 1])
+      expect([lines[1], process.exitCode]).toEqual(['The stop failed: no pool\\n\\u009b2J', 1])
     } finally {
       process.exitCode = exitCode
     }

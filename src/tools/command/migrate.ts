@@ -10,6 +10,7 @@ import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'
 import { migrateHelp } from './help.js'
+import { forTerminal } from './output.js'
 import { playersArguments, type StoreTables, tablesGiven } from './players-options.js'
 import { tablesIn } from './registered-tables.js'
 
@@ -40,9 +41,8 @@ export async function migrate(words: string[]): Promise<number> {
     if (values.print) process.stdout.write(escapeInvisible(migrationSql(database, tables, values)))
     else {
       const what = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
-      console.log(
-        `${what}: the schema ${tables.schema ?? 'bet_wallet'}, for ${tables.players?.table ?? "a players' table of its own"}.`,
-      )
+      const { schema = 'bet_wallet', players } = forTerminal(tables)
+      console.log(`${what}: the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`)
     }
     return 0
   })

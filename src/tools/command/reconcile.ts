@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
 import { sentenceOf } from '../../lookups/rules.js'
+import { escapeInvisible } from '../../visible-text.js'
 import { countText } from '../html/figures.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
@@ -52,7 +53,7 @@ export async function reconcile(words: string[]): Promise<number> {
         ...options,
         lookups,
         sentenceOf,
-        onDifference: difference => lines?.write(`${JSON.stringify(difference)}\n`),
+        onDifference: difference => lines?.write(`${escapeInvisible(JSON.stringify(difference))}\n`),
         ...(isTerminal && {
           onProgress: ({ report, wallet }) =>
             overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),

@@ -96,6 +96,17 @@ afterEach(() => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal)
 })
 
+/** @returns the status and the header Connection of the answer, or the code of the error */
+const post = (port: number, path: string, body: string) =>
+  new Promise<unknown>(resolve => {
+    const headers = { 'content-type': 'application/json' }
+    const sent = request({ port, host: '127.0.0.1', agent, path, method: 'POST', headers }, response =>
+      response.resume().once('end', () => resolve([response.statusCode, response.headers.connection])),
+    )
+    sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    sent.end(body)
+  })
+
 test.each(Object.keys(start))(
   'given %s with a call in flight and an idle connection, when it is stopped, then the call is answered and all is closed',
   async name => {
@@ -121,16 +132,9 @@ test.each(Object.keys(start))(
     if (!server.listening) await once(server, 'listening')
     const { port } = server.address() as AddressInfo
 
-    const send = (path: string) =>
-      new Promise<unknown>(resolve => {
-        const headers = { 'content-type': 'application/json' }
-        const sent = request({ port, host: '127.0.0.1', agent, path, method: 'POST', headers }, response =>
-          response.resume().once('end', () => resolve([response.statusCode, response.headers.connection])),
-        )
-        sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
-        const ids = { transactionId: 'r-1', betId: 'b-1', playerId: 'anna', type: 'TECHNICAL_ERROR' }
-        sent.end(JSON.stringify({ ...ids, transactionDate: '2026-11-21T18:00:00Z' }))
-      })
+    const ids = { transactionId: 'r-1', betId: 'b-1', playerId: 'anna', type: 'TECHNICAL_ERROR' }
+    const body = JSON.stringify({ ...ids, transactionDate: '2026-11-21T18:00:00Z' })
+    const send = (path: string) => post(port, path, body)
     const rollback = send('/wallet/rollbackbet')
     await arrival
     expect(await send('/wallet/unsettlement')).toEqual([400, 'keep-alive']) // its connection is idle now
@@ -151,23 +155,32 @@ test.each(Object.keys(start))(
   },
 )
 
-/** A placebet as bytes. */
-function placebet(id: string): string {
+function bodyOf(id: string): string {
   const ids = { transactionId: id, betId: id, playerId: 'anna', sessionId: 's' }
-  const body = JSON.stringify({
+  return JSON.stringify({
     ...{ ...ids, amount: 1, currency: 'EUR', betType: 'SINGLE' },
     transactionDate: '2026-11-21T18:00:00Z',
   })
+}
+
+/** A placebet as bytes. */
+function placebet(id: string): string {
+  const body = bodyOf(id)
   return `POST /wallet/placebet HTTP/1.1\r\nHost: w\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Sends this text on a connection of its own. @returns the status codes of what is answered, up to its end */
-async function statusesOf(port: number, text: string): Promise<string[]> {
+/**
+ * Sends this text on a connection of its own, and then its rest.
+ *
+ * @returns the status codes of what is answered, up to its end
+ */
+async function statusesOf(port: number, text: string, rest?: Promise<string>): Promise<string[]> {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   socket.on('data', data => (received += data))
   socket.on('error', () => {})
   socket.write(text)
+  rest?.then(last => socket.write(last))
   await new Promise(resolve => socket.once('close', resolve)) // once() rejects at a reset
   return received.match(/HTTP\/1\.1 \d+/g) ?? []
 }
@@ -191,15 +204,31 @@ test.each(Object.keys(start))(
     if (!server.listening) await once(server, 'listening')
     const { port } = server.address() as AddressInfo
 
+    let heads = 0
+    server.on('request', () => (heads += 1))
     const ids = Array.from({ length: 20 }, (_, index) => `p-${index}`)
     const pairs = ids.map(id => statusesOf(port, placebet(`${id}-1`) + placebet(`${id}-2`)))
     const broken = ids.map(id => statusesOf(port, `${placebet(`${id}-broken`)}}\r\n\r\n`))
     const halves = ids.map(id => statusesOf(port, placebet(`${id}-half`).slice(0, -10)))
-    // All whole calls wait for their commit.
+    let complete = () => {}
+    const completed = new Promise<void>(resolve => (complete = resolve))
+    const late = ids.map(id => {
+      const text = placebet(`${id}-late`)
+      return statusesOf(
+        port,
+        text.slice(0, -10),
+        completed.then(() => text.slice(-10)),
+      )
+    })
+    // All whole calls wait for their commit, and the others for their rest.
+    await vi.waitFor(() => expect(heads).toBe(5 * ids.length))
     await vi.waitFor(() => expect(waiting).toHaveLength(3 * ids.length))
     const stopped = stop()
     await vi.waitFor(() => expect(log.mock.calls.flat()[0]).toMatch(/Waiting for \d+ in flight/))
+    complete()
+    await vi.waitFor(() => expect(waiting).toHaveLength(4 * ids.length))
     for (const commit of waiting) commit()
+    expect(await Promise.all(late)).toEqual(ids.map(() => ['HTTP/1.1 200']))
     expect(await Promise.all(pairs)).toEqual(ids.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
     expect(await Promise.all(broken)).toEqual(ids.map(() => []))
     // A half-sent call may wait for its rest: the stop ends it.
@@ -207,5 +236,44 @@ test.each(Object.keys(start))(
     expect(await Promise.all(halves)).toEqual(ids.map(() => []))
     await stopped
     expect(log.mock.calls.flat().join()).not.toContain('Not answered')
+  },
+)
+
+test.each(Object.keys(start))(
+  'given %s and callers that go on, when it is stopped, then each commit is answered',
+  async name => {
+    let isUnderLoad = () => {}
+    const underLoad = new Promise<void>(resolve => (isUnderLoad = resolve))
+    const committed: string[] = []
+    const answered = new Set<string>()
+    const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100000.00' }])
+    const store: WalletStore = {
+      ...memory,
+      async commit(changes) {
+        const result = await memory.commit(changes)
+        if (committed.push(changes.transaction.transactionId) === 100) isUnderLoad()
+        await new Promise(resolve => setTimeout(resolve, 5))
+        return result
+      },
+    }
+    vi.spyOn(console, 'log').mockImplementation(() => {})
+    const open: Load = file => load(file, store, { authenticate: () => true, basePath: '' })
+    const { server, stop } = await (start[name] as (typeof start)[string])(open, () => {})
+    if (!server.listening) await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+
+    const callers = Array.from({ length: 30 }, async (_, caller) => {
+      for (let call = 0; ; call += 1) {
+        const id = `c-${caller}-${call}`
+        const answer = await post(port, '/wallet/placebet', bodyOf(id))
+        if (answer === 'ECONNREFUSED') return
+        // A connection may break at the stop, but not one whose call was committed.
+        if (Array.isArray(answer)) answered.add(id)
+      }
+    })
+    await underLoad
+    await stop()
+    await Promise.all(callers)
+    expect(committed.filter(id => !answered.has(id))).toEqual([])
   },
 )

@@ -161,6 +161,21 @@ test.each([
   expect(code).toBe(2)
 })
 
+test('given names with invisible characters, then they are printed as escapes', async () => {
+  const { pool, url, drop } = await freshDatabase()
+  const [schema, table] = ['wal\u202elet', 'accounts\u009b\n']
+  await pool.query(
+    `CREATE TABLE "${table}" (id text PRIMARY KEY, currency text NOT NULL, balance numeric NOT NULL)`,
+  )
+  const names = ['--schema', schema, '--players', `public.${table}`, '--id', 'id', '--currency', 'currency']
+  const words = ['migrate', ...names, '--balance', 'balance', '--database-url', url]
+  expect(await runCommand(words)).toEqual({
+    ...{ code: 0, error: '' },
+    out: 'Migrated: the schema wal\\u202elet, for public.accounts\\u009b\\n.\n',
+  })
+  await drop()
+})
+
 test('on PostgreSQL without a database transaction of its own, for a tool that opens one', async () => {
   const words = ['migrate', '--own-players', '--database-url', 'postgres://a@127.0.0.1:1/b', '--print']
   const [alone, inside] = await Promise.all([runCommand(words), runCommand([...words, '--no-transaction'])])

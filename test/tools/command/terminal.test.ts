@@ -1,5 +1,5 @@
 /** What others have written must not control the terminal: wallets, platforms, records. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -118,6 +118,17 @@ describe("a platform's report", () => {
   )
   const range = ['--from', '2026-11-22', '--to', '2026-11-23', '--config', config]
   const header = 'transactionId,betId,playerId,operation,type,amount,currency,transactionDate'
+
+  it('with invisible characters in an id, in the lines of its differences', async () => {
+    const id = `${hostile.bidi}${hostile['zero width']}` // it may have no control characters
+    const report = file('lines.csv', `${header}\nt-1,b-${id},anna,placebet,,1,EUR,2026-11-22T10:00:00Z\n`)
+    const lines = join(folder, 'lines.jsonl')
+    const { error } = await runCommand(['reconcile', report, ...range, '--lines', lines])
+    expect(error).toMatch(/^Written: /)
+    const text = readFileSync(lines, 'utf8')
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+    expect(JSON.parse(text)).toMatchObject({ report: { betId: `b-${id}` } })
+  })
 
   it.each(Object.entries(hostile).filter(([name]) => name !== 'line end'))('with %s', async (_, text) => {
     const reports = [
