@@ -76,7 +76,7 @@ export const lookupOptionNames = ['allowScan']
 export interface LookupParts<Own extends Tables = Tables> {
   check: OptionChecks
   makeError: MakeError
-  options: LookupOptions & { players?: unknown; legacyBets?: unknown }
+  options: LookupOptions & { players?: unknown }
   /** The tables as the options name them. */
   tables: Own
   /** Finds the table of transactions. Called until it succeeds, and again while an index is missing. */
@@ -148,7 +148,7 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
 function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
   const { check, makeError, options, describeIndex } = parts
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)
-  const namesTables = options.players !== undefined || options.legacyBets !== undefined
+  const namesTables = options.players !== undefined
   const open = async (): Promise<OpenTables> => {
     const transactions = await parts.transactionsTable()
     const tables = namesTables ? parts.tables : await parts.registeredTables()

@@ -1,4 +1,4 @@
-/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
+/** The options that belong to the schema: its name, the players' table, the outbox. */
 import type { OptionChecks } from '../../option-checks.js'
 import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 
@@ -75,12 +75,11 @@ const playersOptionNames = [
   'decimalsMin',
 ]
 
-/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
+/** The checked options. `schema`, `table` and `columns` are quoted for SQL. */
 export interface Tables {
   schema: string
   schemaName: string
   players: Players
-  legacyBets: string | null
   /** Whether every commit writes its events. */
   outbox: boolean
   /** The functions or procedures of the store are bound to it. */
@@ -91,7 +90,6 @@ export interface Tables {
 interface TablesOptions {
   schema?: string
   players?: PlayersTable
-  legacyBets?: string
   outbox?: boolean
 }
 
@@ -107,23 +105,19 @@ export function tablesFrom<More extends Readonly<Record<string, string | null>>>
   optionsOfPlayers: { names: readonly string[]; check(): More },
 ): Tables & { players: Players & More } {
   const { check, quoted, ownTable } = dialect
-  check.names(options, ['schema', 'players', 'legacyBets', 'outbox', ...others])
+  check.names(options, ['schema', 'players', 'outbox', ...others])
   const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
-  const { legacyBets } = options
   const players = playersOf(dialect, options.players, [schemaName, ownTable], optionsOfPlayers.names)
   const more = optionsOfPlayers.check()
-  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
   const outbox = check.boolean('outbox', options.outbox ?? false)
   return {
     schema: quoted(schemaName),
     schemaName,
     players: { ...players, ...more },
-    legacyBets: legacyName?.map(quoted).join('.') ?? null,
     outbox,
     optionSet: optionSetOf({
       ...playersOptions(players),
       ...Object.fromEntries(Object.entries(more).map(([name, value]) => [`players.${name}`, value])),
-      legacyBets: legacyName?.join('.') ?? null,
       // Absent without it: the hash of such a schema stays the same.
       ...(outbox ? { outbox } : {}),
     }),

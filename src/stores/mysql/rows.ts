@@ -10,8 +10,7 @@ import {
   type LoadRow,
   type Row,
 } from '../database/rows.js'
-import { loadedBetColumns } from './sql/legacy-bets.js'
-import { loadedTransactionColumns } from './sql/load.js'
+import { loadedBetColumns, loadedTransactionColumns } from './sql/load.js'
 import { lookedUpBetColumns, lookedUpTransactionColumns } from './sql/lookups.js'
 import { nextTransactionId } from './transaction-ids.js'
 

@@ -15,7 +15,6 @@ export const playersArguments = {
   'balance-type': { type: 'string' },
   'minor-units': { type: 'string' },
   'decimals-min': { type: 'string' },
-  'legacy-bets': { type: 'string' },
   'own-players': { type: 'boolean' },
   outbox: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
@@ -37,17 +36,15 @@ const ofBalance = ['balance-type', 'minor-units', 'decimals-min'] as const
  * @throws {UsageError} for half of a table. What the values are, the store checks
  */
 export function tablesGiven(values: PlayersValues): StoreTables | null {
-  const { players: table, 'own-players': own, 'legacy-bets': legacyBets } = values
+  const { players: table, 'own-players': own } = values
   const others = [...ofPlayers, ...ofBalance].filter(name => values[name] !== undefined)
   const tables = {
     ...given('schema', values.schema),
-    ...given('legacyBets', legacyBets),
     ...given('outbox', values.outbox),
   }
   if (table === undefined) {
     if (others.length > 0) throw new UsageError(`--${others[0]} needs --players: the players' table`)
     if (own) return tables
-    if (legacyBets !== undefined) throw new UsageError('--legacy-bets needs --players or --own-players')
     return null
   }
   if (own) throw new UsageError('--players and --own-players exclude each other')

@@ -31,7 +31,6 @@ import {
   transactionValues,
   unitDecimal,
 } from './fragments.js'
-import { legacyRevision } from './legacy-bets.js'
 
 /**
  * Called with the fields of one item. The guards are checked first, and enforced by the writes too: guards 1
@@ -52,7 +51,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
       BEGIN
         DECLARE verdict varchar(12) DEFAULT 'conflict';
         DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
-        DECLARE stored_revision, legacy_revision integer;
+        DECLARE stored_revision integer;
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
         DECLARE balance_before, balance_after ${unitDecimal};
@@ -97,8 +96,7 @@ function checkGuards(tables: Tables): string {
     IF item_bet_revision IS NOT NULL THEN
       -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
       SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
-      ${legacyRevision(tables)}
-      IF COALESCE(stored_revision, legacy_revision, 0) <> item_bet_revision - 1 THEN
+      IF COALESCE(stored_revision, 0) <> item_bet_revision - 1 THEN
         LEAVE guards_and_writes;
       END IF;
     END IF;`

@@ -30,7 +30,6 @@ import {
   transactionValues,
   unitDecimal,
 } from './fragments.js'
-import { joinLegacyBet, storedRevision } from './legacy-bets.js'
 
 /**
  * Called with a JSON array of items, each an array of its fields, and the playerIds in their order.
@@ -113,7 +112,7 @@ function judge(tables: Tables): string {
       item.item_index - 1,
       CASE
         WHEN recorded.id IS NOT NULL THEN 'conflict' -- guard 1
-        WHEN item.bet_revision IS NOT NULL AND ${storedRevision(tables)} <> item.bet_revision - 1
+        WHEN item.bet_revision IS NOT NULL AND COALESCE(bet.revision, 0) <> item.bet_revision - 1
           THEN 'conflict' -- guard 2
         WHEN locked.player_id IS NULL THEN
           -- Busy: another writer holds the row lock.
@@ -135,8 +134,7 @@ function judge(tables: Tables): string {
     LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     LEFT JOIN ${schema}.wallet_transactions recorded
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
-    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
-    ${joinLegacyBet(tables, 'item.bet_id')};`
+    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id;`
 }
 
 const balanceAfter = 'locked.balance + COALESCE(item.balance_delta, 0)'

@@ -4,12 +4,11 @@ import type { Tables } from '../tables.js'
 import { creditProcedureName } from './fragments.js'
 
 /** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
-export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
+export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { id, currency, balance } = players.columns
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const onColumns = (privilege: string, ...columns: string[]) =>
     rightsOnColumns(players.table, privilege, columns)
-  const onLegacyBets = legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')
   switch (use) {
     case 'store':
       return [
@@ -20,7 +19,6 @@ export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: R
         ...(outbox ? own('wallet_outbox', 'INSERT') : []),
         ...onColumns('SELECT', id, currency, balance),
         ...onColumns('UPDATE', balance),
-        ...onLegacyBets,
       ]
     case 'lookups':
       return [
@@ -29,16 +27,13 @@ export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: R
         ...own('wallet_transactions', 'SELECT'),
         ...own('wallet_bets', 'SELECT'),
         ...onColumns('SELECT', id, currency, balance),
-        ...onLegacyBets,
       ]
     case 'settlements':
       return [
         ...rightsOn('PROCEDURE', `${schema}.${creditProcedureName}`, 'EXECUTE'),
-        // A legacy bet is stored with its first change.
-        ...own('wallet_bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...own('wallet_bets', 'SELECT', 'UPDATE'),
         ...onColumns('SELECT', id, balance),
         ...onColumns('UPDATE', balance),
-        ...onLegacyBets,
       ]
     case 'relay':
       return [

@@ -9,7 +9,6 @@ import {
   balancePlus,
   beforeCommit,
   betColumns,
-  betRevisionQuery,
   betValues,
   type DatabaseFunction,
   defineFunction,
@@ -62,7 +61,6 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         fields text[] := fields_text::text[];
         item record;
         stored_revision integer;
-        bet_is_stored boolean;
         balance_before numeric;
         balance_after numeric;
         balance_written numeric;
@@ -108,6 +106,7 @@ function readBack(tables: Tables): string {
 }
 
 function checkGuards(tables: Tables): string {
+  const { schema } = tables
   return sql`
     -- Before the row lock, which is written to the log: a conflict writes nothing.
     -- Guard 1: the transaction is new.
@@ -116,11 +115,7 @@ function checkGuards(tables: Tables): string {
 
     -- Guard 2: the bet has not changed since it was loaded.
     IF item.bet_revision IS NOT NULL THEN
-      SELECT bet.revision, bet.is_stored
-      INTO stored_revision, bet_is_stored
-      FROM (
-        ${betRevisionQuery(tables, 'item.bet_id')}
-      ) bet;
+      SELECT bet.revision INTO stored_revision FROM ${schema}.bets bet WHERE bet.bet_id = item.bet_id;
       EXIT guards_and_writes WHEN NOT (${revisionMatches('stored_revision')});
     END IF;`
 }
@@ -187,7 +182,7 @@ function write(tables: Tables): string {
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
     ${insertEvent(tables)}
-    IF bet_is_stored THEN
+    IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.bets bet
       SET (
         ${betColumns}

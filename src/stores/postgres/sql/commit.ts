@@ -11,7 +11,6 @@ import {
   balancePlus,
   beforeCommit,
   betColumns,
-  betRevisionQuery,
   betValues,
   type DatabaseFunction,
   defineFunction,
@@ -176,14 +175,14 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
         transaction.is_stored IS NULL -- guard 1
           AND (item.bet_revision IS NULL OR ${revisionMatches('bet.revision')}) -- guard 2
           AS is_new,
-        bet.is_stored AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        bet.revision IS NOT NULL AND item.bet_revision IS NOT NULL AS bet_is_stored,
         item.*
       FROM (
         SELECT
           generate_series(0, cardinality(${fields}[1]::text[]) - 1) AS item_index,
           ${itemColumns((index, type) => `unnest(${fields}[${index}]::${type}[])`)}
       ) item
-      ${lookup(betRevisionQuery(tables, 'item.bet_id'), 'bet')}
+      ${lookup(`SELECT bet.revision\nFROM ${schema}.bets bet\nWHERE bet.bet_id = item.bet_id`, 'bet')}
       ${lookup(`SELECT true AS is_stored\n${fromStoredTransaction({ schema }, 'item')}`, 'transaction')}
     )`
 }

@@ -6,7 +6,6 @@ import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   balanceOf,
-  betQuery,
   type DatabaseFunction,
   defineFunction,
   defineProcedure,
@@ -155,7 +154,7 @@ export function loadQuery(tables: Tables, keys: string): string {
         WHERE player.${id} = ${asPlayerId(tables, 'key.player_id')}`,
       'player',
     )}
-    ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
+    ${lookup(`SELECT bet.*\nFROM ${tables.schema}.bets bet\nWHERE bet.bet_id = key.bet_id`, 'bet')}
     ${lookup(`SELECT stored.*\n${fromStoredTransaction(tables, 'key')}`, 'transaction')}`
 }
 

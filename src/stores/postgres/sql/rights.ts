@@ -4,21 +4,17 @@ import type { Tables } from '../tables.js'
 import { quoted } from './quoting.js'
 
 /** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
-export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
+export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { table, tableName, columns } = players
   const { id, currency, balance } = columns
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
-  const legacySchema = /^"(?:[^"]|"")*"/.exec(legacyBets ?? '')?.[0] ?? schema
-  const common = [
-    ...[...new Set([schema, quoted(tableName[0]), legacySchema])].flatMap(name =>
-      rightsOn('SCHEMA', name, 'USAGE'),
-    ),
-    ...(legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')),
-  ]
+  const usage = [...new Set([schema, quoted(tableName[0])])].flatMap(name =>
+    rightsOn('SCHEMA', name, 'USAGE'),
+  )
   switch (use) {
     case 'store':
       return [
-        ...common,
+        ...usage,
         ...own('migrations', 'SELECT'),
         ...own('options', 'SELECT'),
         ...own('transactions', 'SELECT', 'INSERT'),
@@ -30,15 +26,14 @@ export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: R
       ]
     case 'lookups':
       return [
-        ...common,
+        ...usage,
         ...['transactions', 'bets', 'options'].flatMap(name => own(name, 'SELECT')),
         ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
       ]
     case 'settlements':
       return [
-        ...common,
-        // A legacy bet is stored with its first change.
-        ...own('bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...usage,
+        ...own('bets', 'SELECT', 'UPDATE'),
         ...rightsOnColumns(table, 'SELECT', [id, balance]),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
       ]
