@@ -16,8 +16,13 @@ export interface PlayersTable {
   idType?: 'text' | 'bigint' | 'uuid'
   /** The column of the currency code, as the platform sends it: `EUR`. */
   currency: string
-  /** The column of the available balance, which guard 3 tests. */
+  /** The column of the balance. Without `reserved`, all of it is available. */
   balance: string
+  /**
+   * The column of what is reserved, of the balance's type and unit: a bet cannot use it (D29). Available is
+   * balance − reserved. It may be negative: a credit line. Also a generated column, or one of a view.
+   */
+  reserved?: string
   /**
    * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the
    * currency.
@@ -38,14 +43,22 @@ export interface PlayersTable {
 
 type Name = readonly [schema: string, table: string]
 
+/** `reserved` is `null`: nothing is reserved. */
+export interface PlayersColumns {
+  id: string
+  currency: string
+  balance: string
+  reserved: string | null
+}
+
 /** The checked options. `table` and `columns` are quoted for SQL. */
 export interface Players {
   /** Whether it is the library's own table. */
   own: boolean
   table: string
   tableName: Name
-  columns: { id: string; currency: string; balance: string }
-  columnNames: { id: string; currency: string; balance: string }
+  columns: PlayersColumns
+  columnNames: PlayersColumns
   idType: 'text' | 'bigint' | 'uuid'
   balanceType: 'numeric' | 'text' | 'minor-units'
   minorUnits: MinorUnits
@@ -70,6 +83,7 @@ const playersOptionNames = [
   'idType',
   'currency',
   'balance',
+  'reserved',
   'balanceType',
   'minorUnits',
   'decimalsMin',
@@ -148,8 +162,9 @@ function playersOf(
     id: nameOf(dialect, 'players.id', given.id),
     currency: nameOf(dialect, 'players.currency', given.currency),
     balance: nameOf(dialect, 'players.balance', given.balance),
+    reserved: given.reserved === undefined ? null : nameOf(dialect, 'players.reserved', given.reserved),
   }
-  const { id, currency, balance } = columnNames
+  const { id, currency, balance, reserved } = columnNames
   const idType = check.oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
   const balanceTypes = ['numeric', 'text', 'minor-units'] as const
   const balanceType = check.oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
@@ -160,7 +175,12 @@ function playersOf(
     own,
     table: tableName.map(quoted).join('.'),
     tableName,
-    columns: { id: quoted(id), currency: quoted(currency), balance: quoted(balance) },
+    columns: {
+      id: quoted(id),
+      currency: quoted(currency),
+      balance: quoted(balance),
+      reserved: reserved && quoted(reserved),
+    },
     columnNames,
     idType,
     balanceType,
@@ -190,6 +210,7 @@ const playersOptions = (players: Players) => ({
   'players.idType': players.idType,
   'players.currency': players.columnNames.currency,
   'players.balance': players.columnNames.balance,
+  ...(players.columnNames.reserved && { 'players.reserved': players.columnNames.reserved }),
   'players.balanceType': players.balanceType,
   'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
 })

@@ -41,7 +41,7 @@ export function createCommitter({
   durable,
   hasTriggers,
 }: CommitterSettings) {
-  const columns = 'item_index, verdict, currency, balance, wallet_transaction_id, timeline'
+  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${tables.players.columns.reserved ? 'reserved, ' : ''}timeline`
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, { name, columns, values }),
     procedure: procedureCall(tables, `${name}_alone`, values),

@@ -101,7 +101,10 @@ function valuesOf(query: LookupQuery): unknown[] {
 
 function lookupRowOf(row: Row): LookupRow {
   return {
-    player: row.p_currency == null ? null : { currency: row.p_currency, balance: row.p_balance ?? '' },
+    player:
+      row.p_currency == null
+        ? null
+        : { currency: row.p_currency, balance: row.p_balance ?? '', reserved: row.p_reserved ?? null },
     bet:
       row.b_bet_id == null
         ? null

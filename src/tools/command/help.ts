@@ -55,6 +55,7 @@ const playersHelp = `Players' table (not needed for a schema that was migrated f
   --id <column>             the playerId, with a unique index
   --currency <column>       the currency code: EUR
   --balance <column>        the balance
+  --reserved <column>       what is reserved of it: available is balance - reserved
   --id-type <type>          text (default), bigint, uuid
   --id-collation <name>     of a text id on MySQL and MariaDB: utf8mb4_general_ci
   --balance-type <type>     numeric (default), text, minor-units

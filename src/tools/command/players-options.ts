@@ -12,6 +12,7 @@ export const playersArguments = {
   'id-collation': { type: 'string' },
   currency: { type: 'string' },
   balance: { type: 'string' },
+  reserved: { type: 'string' },
   'balance-type': { type: 'string' },
   'minor-units': { type: 'string' },
   'decimals-min': { type: 'string' },
@@ -29,7 +30,7 @@ export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, Sw
 export type StoreTables = MysqlTables
 
 const ofPlayers = ['id', 'id-type', 'id-collation', 'currency', 'balance'] as const
-const ofBalance = ['balance-type', 'minor-units', 'decimals-min'] as const
+const ofBalance = ['reserved', 'balance-type', 'minor-units', 'decimals-min'] as const
 
 /**
  * @returns `null`: the arguments name no table, so that it is the one that the schema was migrated with
@@ -58,6 +59,7 @@ export function tablesGiven(values: PlayersValues): StoreTables | null {
     balance,
     ...given('idType', values['id-type']),
     ...given('idCollation', values['id-collation']),
+    ...given('reserved', values.reserved),
     ...given('balanceType', values['balance-type']),
     ...given('minorUnits', minorUnitsOf(values['minor-units'])),
     ...given('decimalsMin', wholeNumberOf('--decimals-min', values['decimals-min'])),

@@ -34,6 +34,7 @@ export const transactionColumn = (column: string) =>
  */
 function loadQuery(tables: Tables): string {
   const { schema, players } = tables
+  const { reserved } = players.columns
   return sql`
     SELECT
       item.key_index - 1,
@@ -41,7 +42,7 @@ function loadQuery(tables: Tables): string {
       ${currencyOfLoaded(tables)},
       ${asBytes(`player.${players.columns.balance}`)},
       ${lines(loadedBetColumns.map(column => asBytes(`bet.${column}`)))},
-      ${lines(loadedTransactionColumns.map(transactionColumn))}
+      ${lines(loadedTransactionColumns.map(transactionColumn))}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
     FROM JSON_TABLE(key_array, '$[*]' COLUMNS (
       key_index FOR ORDINALITY,
       operation ${exactText(12)} PATH '$[0]',

@@ -69,12 +69,13 @@ const time = 'CAST(? AS datetime(6))'
  */
 export function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables
+  const { reserved } = players.columns
   return sql`
     SELECT
       ${transactionFields(tables)},
       ${betFields},
       ${currencyOfLoaded(tables)},
-      ${asBytes(`player.${players.columns.balance}`)}
+      ${asBytes(`player.${players.columns.balance}`)}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
     FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
     LEFT JOIN (

@@ -5,7 +5,8 @@ import { creditProcedureName } from './fragments.js'
 
 /** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
 export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
-  const { id, currency, balance } = players.columns
+  const { id, currency, balance, reserved } = players.columns
+  const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const onColumns = (privilege: string, ...columns: string[]) =>
     rightsOnColumns(players.table, privilege, columns)
@@ -17,7 +18,7 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...own('wallet_bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...own('wallet_proofs', 'SELECT', 'INSERT', 'DELETE'),
         ...(outbox ? own('wallet_outbox', 'INSERT') : []),
-        ...onColumns('SELECT', id, currency, balance),
+        ...onColumns('SELECT', ...read),
         ...onColumns('UPDATE', balance),
       ]
     case 'lookups':
@@ -26,7 +27,7 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...own('*', 'EXECUTE'),
         ...own('wallet_transactions', 'SELECT'),
         ...own('wallet_bets', 'SELECT'),
-        ...onColumns('SELECT', id, currency, balance),
+        ...onColumns('SELECT', ...read),
       ]
     case 'settlements':
       return [

@@ -238,13 +238,19 @@ export const revisionMatches = (storedRevision: string) =>
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
  * that `load` could not read, before or after, must not be.
  */
-export function balanceIsValid({ players }: Tables, currency: string, balance: string): string {
+export function balanceIsValid(
+  { players }: Tables,
+  currency: string,
+  balance: string,
+  reserved = '',
+): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
   return sql`
     (
       ${[
         `${currency} = item.balance_currency`,
         `AND abs(${balance}) < 'Infinity'`,
+        ...(reserved === '' ? [] : [`AND abs(${reserved}) < 'Infinity'`]),
         ...(players.balanceType === 'minor-units' ? [] : both),
       ].join('\n')}
     ) IS TRUE`
@@ -294,6 +300,10 @@ export function balanceOf(tables: Tables): string {
       ELSE ${tables.schema}.${functionName(tables, refuseBalanceType)}(pg_typeof(${balance}))
     END`
 }
+
+/** With `players.reserved`: lines of SQL about the column of the row `player`. */
+export const whereReserved = ({ players }: Pick<Tables, 'players'>, use: (reserved: string) => string) =>
+  players.columns.reserved === null ? '' : use(`player.${players.columns.reserved}::numeric`)
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`

@@ -6,7 +6,8 @@ import { quoted } from './quoting.js'
 /** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
 export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { table, tableName, columns } = players
-  const { id, currency, balance } = columns
+  const { id, currency, balance, reserved } = columns
+  const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const usage = [...new Set([schema, quoted(tableName[0])])].flatMap(name =>
     rightsOn('SCHEMA', name, 'USAGE'),
@@ -21,14 +22,14 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...own('bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...(outbox ? own('outbox', 'INSERT') : []),
         ...rightsOn('SEQUENCE', `${schema}.wallet_transaction_ids`, 'USAGE'),
-        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+        ...rightsOnColumns(table, 'SELECT', read),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
       ]
     case 'lookups':
       return [
         ...usage,
         ...['transactions', 'bets', 'options'].flatMap(name => own(name, 'SELECT')),
-        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+        ...rightsOnColumns(table, 'SELECT', read),
       ]
     case 'settlements':
       return [
