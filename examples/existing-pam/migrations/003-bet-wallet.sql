@@ -263,7 +263,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_fdfa1442(
 )
 RETURNS TABLE (
   key_index integer, currency text, balance text, bet json, transaction json,
-  
+
   timeline text -- of this server, where it is not the highest one
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
@@ -543,7 +543,7 @@ BEGIN
         item.*,
         player.currency AS player_currency,
         player.balance AS player_balance,
-        
+
         CASE WHEN player.player_id IS NOT NULL THEN
           nextval('"bet_wallet".wallet_transaction_ids')::text
         END AS wallet_transaction_id
@@ -668,7 +668,7 @@ BEGIN
           THEN coalesce(changed_player.balance, item.player_balance)
         ELSE trim_scale(coalesce(changed_player.balance, item.player_balance))
       END::text AS balance,
-      
+
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
       (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
@@ -703,7 +703,7 @@ BEGIN
     verdict := result.verdict;
     currency := result.currency;
     balance := result.balance;
-    
+
     wallet_transaction_id := result.wallet_transaction_id;
     RETURN NEXT;
   END LOOP;
@@ -775,7 +775,7 @@ DECLARE
   item record;
   stored_revision integer;
   balance_before numeric;
-  
+
   balance_after numeric;
   balance_written numeric;
 BEGIN
