@@ -117,10 +117,7 @@ function differencesOf(history: BetHistory): string[] {
     found.push(
       'If the stake was debited before the cut-over, the bet was not imported (D27): its rollback found no bet, and returned nothing.',
     )
-  if (isLegacy(history))
-    found.push(
-      'No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).',
-    )
+  if (isLegacy(history)) found.push('No placebet of this bet is recorded: it was imported (D27).')
   if (transactions.some(({ balanceAfter }) => balanceAfter === null))
     found.push('Transactions without a balance were imported: their time is that of the import.')
   const accepted = transactions.filter(({ refusal }) => refusal === null)

@@ -24,7 +24,7 @@ export interface RecordedTransaction extends Transaction {
 
 /** A bet as it is now. */
 export interface RecordedBet extends Bet {
-  /** When it was stored, as {@link RecordedTransaction.recordedAt}; `null` in the view of legacy bets. */
+  /** When it was stored, as {@link RecordedTransaction.recordedAt}; `null`: not known. */
   recordedAt: string | null
 }
 
@@ -92,7 +92,7 @@ export interface WalletLookups {
   player(playerId: string, page?: Page): Promise<PlayerHistory | null>
   /**
    * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads
-   * every bet. Bets that are only in the view of legacy bets are not among them.
+   * every bet.
    */
   owed(): Promise<readonly OwedBet[]>
   /**

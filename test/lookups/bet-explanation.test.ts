@@ -409,9 +409,7 @@ describe('what the records do not explain', () => {
   })
 
   it('imports', () => {
-    expect(notesOf(history(bet()))).toEqual([
-      'No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).',
-    ])
+    expect(notesOf(history(bet()))).toEqual(['No placebet of this bet is recorded: it was imported (D27).'])
     expect(notesOf(history(bet(), transaction({ balanceAfter: null })))).toEqual([
       'Transactions without a balance were imported: their time is that of the import.',
     ])

@@ -50,8 +50,7 @@ DECLARE
         "players.currency": "currency",
         "players.balance": "balance_cents",
         "players.balanceType": "minor-units",
-        "players.minorUnits": 2,
-        "legacyBets": null
+        "players.minorUnits": 2
       }'::jsonb AS options
     ) given
     CROSS JOIN (
@@ -173,6 +172,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
   cashout_owed "bet_wallet".amount,
   revision integer NOT NULL,
   recorded_at timestamptz NOT NULL DEFAULT now(),
+  -- By importBets, which replaces it until its first change.
+  is_imported boolean NOT NULL DEFAULT false,
   CONSTRAINT bets_valid CHECK ("bet_wallet".is_valid_bet_v1(
     revision,
     status,
@@ -224,7 +225,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 );
 
 -- Refuses a former primary; otherwise returns the timeline of this server.
-CREATE OR REPLACE FUNCTION "bet_wallet".other_timeline_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".other_timeline_v1_fdfa1442(
   highest_timeline bigint,
   of_system bigint
 )
@@ -255,7 +256,7 @@ $function$;
 -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its
 -- statement takes its snapshot when it has the locks of the tables. A table that was rewritten
 -- meanwhile is empty to an older one.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_fdfa1442(
   keys text,
   every_row boolean,
   lock_timeout_ms integer,
@@ -264,6 +265,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
 )
 RETURNS TABLE (
   key_index integer, currency text, balance text, bet json, transaction json,
+
   timeline text -- of this server, where it is not the highest one
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
@@ -285,7 +287,7 @@ BEGIN
   END IF;
   IF highest_timeline IS NOT NULL THEN
     IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
-      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+      timeline := "bet_wallet".other_timeline_v1_fdfa1442(highest_timeline, of_system);
     END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
@@ -346,20 +348,14 @@ BEGIN
           WHEN pg_typeof(player."balance_cents" - player."balance_cents")
             = ANY ('{smallint,integer,bigint}'::regtype[])
             THEN player."balance_cents"::numeric
-          ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+          ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
         END AS balance
         FROM "pam"."accounts" player
         WHERE player."account_no" = key.player_id
         OFFSET 0
       ) player ON true
       LEFT JOIN LATERAL (
-        SELECT
-          bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
-          bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
-          bet.voided_live, bet.voided_reversed, bet.voided_owed,
-          bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
-          bet.revision,
-          true AS is_stored
+        SELECT bet.*
         FROM "bet_wallet".bets bet
         WHERE bet.bet_id = key.bet_id
         OFFSET 0
@@ -380,7 +376,7 @@ $function$;
 
 -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the
 -- primary.
-CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_a4981b82(
+CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_fdfa1442(
   keys text,
   every_row boolean,
   lock_timeout_ms integer,
@@ -395,7 +391,7 @@ BEGIN
   COMMIT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   SELECT json_agg(loaded) INTO result
-  FROM "bet_wallet".load_v1_a4981b82(
+  FROM "bet_wallet".load_v1_fdfa1442(
     keys, every_row, lock_timeout_ms, highest_timeline, of_system
   ) loaded;
   IF result IS NOT NULL THEN
@@ -419,7 +415,7 @@ END
 $procedure$;
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_fdfa1442(
   items text,
   balance_max numeric,
   lock_timeout_ms integer,
@@ -454,7 +450,7 @@ BEGIN
   END IF;
   IF highest_timeline IS NOT NULL THEN
     IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
-      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+      timeline := "bet_wallet".other_timeline_v1_fdfa1442(highest_timeline, of_system);
     END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
@@ -469,7 +465,7 @@ BEGIN
         transaction.is_stored IS NULL -- guard 1
           AND (item.bet_revision IS NULL OR coalesce(bet.revision, 0) = item.bet_revision - 1) -- guard 2
           AS is_new,
-        bet.is_stored AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        bet.revision IS NOT NULL AND item.bet_revision IS NOT NULL AS bet_is_stored,
         item.*
       FROM (
         SELECT
@@ -497,7 +493,7 @@ BEGIN
           unnest(fields[21]::text[]) AS credits
       ) item
       LEFT JOIN LATERAL (
-        SELECT bet.revision, true AS is_stored
+        SELECT bet.revision
         FROM "bet_wallet".bets bet
         WHERE bet.bet_id = item.bet_id
         OFFSET 0
@@ -519,7 +515,7 @@ BEGIN
           WHEN pg_typeof(player."balance_cents" - player."balance_cents")
             = ANY ('{smallint,integer,bigint}'::regtype[])
             THEN player."balance_cents"::numeric
-          ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+          ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
         END AS balance
       FROM "pam"."accounts" player
       WHERE player."account_no" = ANY (ARRAY(
@@ -551,6 +547,7 @@ BEGIN
         item.*,
         player.currency AS player_currency,
         player.balance AS player_balance,
+
         CASE WHEN player.player_id IS NOT NULL THEN
           nextval('"bet_wallet".wallet_transaction_ids')::text
         END AS wallet_transaction_id
@@ -675,6 +672,7 @@ BEGIN
           THEN coalesce(changed_player.balance, item.player_balance)
         ELSE trim_scale(coalesce(changed_player.balance, item.player_balance))
       END::text AS balance,
+
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
       (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
@@ -709,6 +707,7 @@ BEGIN
     verdict := result.verdict;
     currency := result.currency;
     balance := result.balance;
+
     wallet_transaction_id := result.wallet_transaction_id;
     RETURN NEXT;
   END LOOP;
@@ -753,7 +752,7 @@ END
 $function$;
 
 -- Commits one item: the same guards, by small statements.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_fdfa1442(
   fields_text text,
   balance_max numeric,
   balance_length integer,
@@ -779,8 +778,8 @@ DECLARE
   fields text[] := fields_text::text[];
   item record;
   stored_revision integer;
-  bet_is_stored boolean;
   balance_before numeric;
+
   balance_after numeric;
   balance_written numeric;
 BEGIN
@@ -791,7 +790,7 @@ BEGIN
   END IF;
   IF highest_timeline IS NOT NULL THEN
     IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
-      timeline := "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+      timeline := "bet_wallet".other_timeline_v1_fdfa1442(highest_timeline, of_system);
     END IF;
   END IF;
   IF current_setting('client_encoding') <> 'UTF8' THEN
@@ -835,13 +834,7 @@ BEGIN
 
     -- Guard 2: the bet has not changed since it was loaded.
     IF item.bet_revision IS NOT NULL THEN
-      SELECT bet.revision, bet.is_stored
-      INTO stored_revision, bet_is_stored
-      FROM (
-        SELECT bet.revision, true AS is_stored
-        FROM "bet_wallet".bets bet
-        WHERE bet.bet_id = item.bet_id
-      ) bet;
+      SELECT bet.revision INTO stored_revision FROM "bet_wallet".bets bet WHERE bet.bet_id = item.bet_id;
       EXIT guards_and_writes WHEN NOT (coalesce(stored_revision, 0) = item.bet_revision - 1);
     END IF;
 
@@ -851,7 +844,7 @@ BEGIN
       WHEN pg_typeof(player."balance_cents" - player."balance_cents")
         = ANY ('{smallint,integer,bigint}'::regtype[])
         THEN player."balance_cents"::numeric
-      ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+      ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
     END
     INTO currency, balance_before
     FROM "pam"."accounts" player
@@ -887,6 +880,7 @@ BEGIN
         THEN balance_before
       ELSE trim_scale(balance_before)
     END::text;
+
     balance_after := balance_before + item.balance_delta;
     IF sign(item.balance_delta) * (balance_after) > balance_max
       OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
@@ -914,7 +908,7 @@ BEGIN
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
 
-    IF bet_is_stored THEN
+    IF stored_revision IS NOT NULL THEN
       UPDATE "bet_wallet".bets bet
       SET (
         bet_id, player_id, currency, stake, status,
@@ -1010,7 +1004,7 @@ END
 $function$;
 
 -- The same as commit, as JSON. Inside another database transaction it is an error.
-CREATE OR REPLACE PROCEDURE "bet_wallet".commit_alone_v1_a4981b82(
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_alone_v1_fdfa1442(
   items text,
   balance_max numeric,
   lock_timeout_ms integer,
@@ -1026,7 +1020,7 @@ AS $procedure$
 BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
-  FROM "bet_wallet".commit_v1_a4981b82(
+  FROM "bet_wallet".commit_v1_fdfa1442(
     items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable,
     highest_timeline, of_system
   ) committed;
@@ -1035,7 +1029,7 @@ END
 $procedure$;
 
 -- The same as commit_one, as JSON. Inside another database transaction it is an error.
-CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_alone_v1_a4981b82(
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_alone_v1_fdfa1442(
   items text,
   balance_max numeric,
   balance_length integer,
@@ -1052,7 +1046,7 @@ AS $procedure$
 BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
-  FROM "bet_wallet".commit_one_v1_a4981b82(
+  FROM "bet_wallet".commit_one_v1_fdfa1442(
     items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable,
     highest_timeline, of_system
   ) committed;
@@ -1061,7 +1055,7 @@ END
 $procedure$;
 
 -- For a balance column whose type was changed while processes run.
-CREATE OR REPLACE FUNCTION "bet_wallet".refuse_balance_type_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".refuse_balance_type_v1_fdfa1442(
   balance_type regtype
 )
 RETURNS numeric
@@ -1080,7 +1074,7 @@ END
 $function$;
 
 -- Whether a debit fails by a CHECK about the balance, and by nothing else. Writes nothing.
-CREATE OR REPLACE FUNCTION "bet_wallet".is_balance_rule_v1_a4981b82(
+CREATE OR REPLACE FUNCTION "bet_wallet".is_balance_rule_v1_fdfa1442(
   debited_player text,
   debit numeric,
   lock_timeout_ms integer,
@@ -1112,7 +1106,7 @@ BEGIN
   END IF;
   IF highest_timeline IS NOT NULL THEN
     IF ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint <> highest_timeline THEN
-      PERFORM "bet_wallet".other_timeline_v1_a4981b82(highest_timeline, of_system);
+      PERFORM "bet_wallet".other_timeline_v1_fdfa1442(highest_timeline, of_system);
     END IF;
   END IF;
   SELECT player."balance_cents"::numeric INTO balance_before FROM "pam"."accounts" player
@@ -1256,18 +1250,9 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: amount must be at least 0, not %', amount
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  SELECT bet.* INTO known_bet
-  FROM (
-    SELECT
-      bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
-      bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
-      bet.voided_live, bet.voided_reversed, bet.voided_owed,
-      bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
-      bet.revision,
-      true AS is_stored
-    FROM "bet_wallet".bets bet
-    WHERE bet.bet_id = settled_bet_id
-  ) bet;
+  SELECT bet.bet_id, bet.player_id, bet.currency INTO known_bet
+  FROM "bet_wallet".bets bet
+  WHERE bet.bet_id = settled_bet_id;
   IF known_bet.bet_id IS NULL THEN
     RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
       USING ERRCODE = 'no_data_found';
@@ -1283,24 +1268,6 @@ BEGIN
   WHERE player."account_no" = known_bet.player_id
   FOR NO KEY UPDATE;
 
-  -- A legacy bet is stored with its first change.
-  IF NOT known_bet.is_stored THEN
-    INSERT INTO "bet_wallet".bets (
-      bet_id, player_id, currency, stake, status,
-      bet_paid_live, bet_paid_reversed, bet_paid_owed,
-      voided_live, voided_reversed, voided_owed,
-      cashout_live, cashout_reversed, cashout_owed,
-      revision
-    )
-    VALUES (
-      known_bet.bet_id, known_bet.player_id, known_bet.currency, known_bet.stake, known_bet.status,
-      known_bet.bet_paid_live, known_bet.bet_paid_reversed, known_bet.bet_paid_owed,
-      known_bet.voided_live, known_bet.voided_reversed, known_bet.voided_owed,
-      known_bet.cashout_live, known_bet.cashout_reversed, known_bet.cashout_owed,
-      known_bet.revision
-    )
-    ON CONFLICT DO NOTHING;
-  END IF;
   UPDATE "bet_wallet".bets bet
   SET
     bet_paid_live = CASE
@@ -1359,15 +1326,14 @@ VALUES (1)
 ON CONFLICT DO NOTHING;
 
 INSERT INTO "bet_wallet".options (hash, options)
-VALUES ('a4981b82', '{
+VALUES ('fdfa1442', '{
   "players.table": "pam.accounts",
   "players.id": "account_no",
   "players.idType": "text",
   "players.currency": "currency",
   "players.balance": "balance_cents",
   "players.balanceType": "minor-units",
-  "players.minorUnits": 2,
-  "legacyBets": null
+  "players.minorUnits": 2
 }')
 ON CONFLICT DO NOTHING;
 

@@ -2,7 +2,7 @@
  * Converts between the text of the contract and the columns of the players' table: exactly or not at all,
  * never rounded.
  */
-import { type Decimal, decimalsOf } from '../../money.js'
+import { type Decimal, decimalsOf, subtract } from '../../money.js'
 import type { OptionChecks } from '../../option-checks.js'
 import type { Players } from './tables.js'
 
@@ -18,6 +18,13 @@ export interface BalanceColumn {
   length: number | null
 }
 
+/** Columns of a player, in their unit. */
+export interface Amounts {
+  balance: string | null
+  /** Absent without the option `players.reserved`. */
+  reserved?: string | null
+}
+
 export interface Columns {
   /** The playerId as text for a comparison with the id column; `null`: the column cannot hold such an id. */
   idOf(playerId: string): string | null
@@ -29,6 +36,8 @@ export interface Columns {
   floorToColumn(floor: Decimal, currency: string): string
   /** A balance in the column's unit, as a decimal. */
   fromColumn(balance: string, currency: string): Decimal
+  /** What is available of a balance, as a decimal. */
+  available(amounts: Amounts, currency: string): Decimal
 }
 
 /**
@@ -45,7 +54,7 @@ export function columnsOf(
     if (units !== undefined) return units
     return check.invalid(`players.minorUnits has no entry for the currency ${currency}`)
   }
-  return {
+  const columns: Omit<Columns, 'available'> = {
     idOf: idType === 'bigint' ? bigintOf : idType === 'uuid' ? uuidOf : playerId => playerId,
     ...(balanceType === 'minor-units'
       ? {
@@ -63,6 +72,13 @@ export function columnsOf(
           floorToColumn: floor => floor,
           fromColumn: balance => balance,
         }),
+  }
+  return {
+    ...columns,
+    available({ balance, reserved }, currency) {
+      const whole = columns.fromColumn(balance ?? '', currency)
+      return reserved == null ? whole : subtract(whole, columns.fromColumn(reserved, currency))
+    },
   }
 }
 

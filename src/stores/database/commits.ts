@@ -119,9 +119,9 @@ export class Commits {
   /** @throws `AMOUNT_NOT_REPRESENTABLE` */
   #answer(entry: CommitEntry, row: CommitRow): void {
     const { columns, errors } = this.#settings
-    const { verdict, currency, balance, wallet_transaction_id: walletTransactionId } = row
+    const { verdict, wallet_transaction_id: walletTransactionId } = row
     if (verdict === 'committed') {
-      const balanceAfter = columns().fromColumn(balance ?? '', currency ?? '')
+      const balanceAfter = columns().available(row, row.currency ?? '')
       entry.resolve({ status: 'committed', balance: balanceAfter, walletTransactionId })
     } else if (verdict === 'busy') {
       this.#lockWaits.wait(entry)

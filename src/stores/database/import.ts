@@ -5,7 +5,7 @@ import type { MakeError } from './errors.js'
 import { creditsToRow } from './rows.js'
 
 export interface ImportReport {
-  /** Records that were new. */
+  /** Records that were new, or replaced those of an earlier import. */
   imported: number
   /** Records that existed already and were not changed. */
   alreadyPresent: number

@@ -83,15 +83,22 @@ function snapshotOf(keys: WalletKeys, row: LoadRow, settings: LoadSettings): Wal
 /** @throws `INVALID_PLAYERS_TABLE` for a NULL: of a view whose CASE lacks the brand of the player, say */
 function playerOf(
   playerId: string,
-  { currency, balance }: LoadRow,
-  { columns, errors, players }: LoadSettings,
+  row: LoadRow,
+  { columns, errors, players: { tableName, columnNames } }: LoadSettings,
 ): Player | null {
+  const { currency, balance } = row
   if (currency === null) return null
-  if (currency !== '' && balance !== null)
-    return { playerId, currency, balance: columns().fromColumn(balance, currency) }
-  const isOfCurrency = currency === ''
-  const column = [...players.tableName, players.columnNames[isOfCurrency ? 'currency' : 'balance']].join('.')
-  const value = isOfCurrency ? 'NULL, or empty,' : 'NULL'
+  const missing =
+    currency === ''
+      ? 'currency'
+      : balance === null
+        ? 'balance'
+        : columnNames.reserved !== null && row.reserved == null
+          ? 'reserved'
+          : null
+  if (missing === null) return { playerId, currency, balance: columns().available(row, currency) }
+  const column = [...tableName, columnNames[missing]].join('.')
+  const value = missing === 'currency' ? 'NULL, or empty,' : 'NULL'
   throw errors.make(
     'INVALID_PLAYERS_TABLE',
     `${column} is ${value} for the player ${JSON.stringify(playerId)}`,

@@ -13,7 +13,7 @@ import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
 import { type Decimal, parseDecimal } from '../../money.js'
 import type { OptionChecks } from '../../option-checks.js'
 import type { Operation, Player } from '../../store.js'
-import { type Columns, columnsOf } from './columns.js'
+import { type Amounts, type Columns, columnsOf } from './columns.js'
 import type { MakeError } from './errors.js'
 import {
   hasIndex,
@@ -54,7 +54,7 @@ export type LookupQuery =
 
 /** A row of the result: player, bet, transaction; each `null` where there is none or none was asked for. */
 export interface LookupRow {
-  player: { currency: string; balance: string } | null
+  player: (Amounts & { currency: string }) | null
   /** With `bet_id` and `recorded_at`. */
   bet: Row | null
   /** With `operation`, `transaction_id`, `recorded_at` and `balance_after`. */
@@ -76,7 +76,7 @@ export const lookupOptionNames = ['allowScan']
 export interface LookupParts<Own extends Tables = Tables> {
   check: OptionChecks
   makeError: MakeError
-  options: LookupOptions & { players?: unknown; legacyBets?: unknown }
+  options: LookupOptions & { players?: unknown }
   /** The tables as the options name them. */
   tables: Own
   /** Finds the table of transactions. Called until it succeeds, and again while an index is missing. */
@@ -148,7 +148,7 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
 function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
   const { check, makeError, options, describeIndex } = parts
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)
-  const namesTables = options.players !== undefined || options.legacyBets !== undefined
+  const namesTables = options.players !== undefined
   const open = async (): Promise<OpenTables> => {
     const transactions = await parts.transactionsTable()
     const tables = namesTables ? parts.tables : await parts.registeredTables()
@@ -294,12 +294,10 @@ function playerHistoryOf(
   }
 }
 
-function playerOf(
-  playerId: string,
-  { currency, balance }: { currency: string; balance: string },
-  columns: Columns,
-): Player {
-  return { playerId, currency, balance: amountOf(columns.fromColumn(balance, currency)) ?? balance }
+function playerOf(playerId: string, player: NonNullable<LookupRow['player']>, columns: Columns): Player {
+  const { currency } = player
+  const balance = columns.available(player, currency)
+  return { playerId, currency, balance: amountOf(balance) ?? balance }
 }
 
 /** Databases print a scale: `30.000000000000000000`. Lookups show the same amount on each: `30`. */

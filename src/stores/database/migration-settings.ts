@@ -41,18 +41,18 @@ export function migrationSettings(
  *
  * @throws `INVALID_OPTIONS` for a setting among them
  */
-export function migrationOptions<
-  Options extends { schema?: unknown; players?: unknown; legacyBets?: unknown; outbox?: unknown },
->(check: OptionChecks, options: Options): Pick<Options, 'schema' | 'players' | 'legacyBets' | 'outbox'> {
+export function migrationOptions<Options extends { schema?: unknown; players?: unknown; outbox?: unknown }>(
+  check: OptionChecks,
+  options: Options,
+): Pick<Options, 'schema' | 'players' | 'outbox'> {
   for (const name of settingNames) {
     if (name in options)
       check.invalid(`${name} belongs in the third argument: migrate(client, options, { ${name} })`)
   }
-  const { schema, players, legacyBets, outbox } = options
+  const { schema, players, outbox } = options
   return {
     ...(schema === undefined ? {} : { schema }),
     ...(players === undefined ? {} : { players }),
-    ...(legacyBets === undefined ? {} : { legacyBets }),
     ...(outbox === undefined ? {} : { outbox }),
   }
 }

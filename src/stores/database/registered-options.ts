@@ -4,7 +4,6 @@ import type { PlayersTable } from './tables.js'
 /** The options of a registered set that a store is created with, as far as they belong to the schema. */
 export interface RegisteredOptions {
   players?: PlayersTable & { idCollation?: string }
-  legacyBets?: string
   outbox?: boolean
 }
 
@@ -30,7 +29,6 @@ function optionsOf(json: string, ownTable: string): RegisteredOptions {
   ) as unknown as PlayersTable & { idCollation?: string }
   return {
     ...(players.table === ownTable ? {} : { players }),
-    ...(typeof set.legacyBets === 'string' ? { legacyBets: set.legacyBets } : {}),
     ...(set.outbox === true ? { outbox: true } : {}),
   }
 }

@@ -1,6 +1,6 @@
 /** Converts between the records of the contract and rows: every value is text or `null`. */
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
-import type { Columns } from './columns.js'
+import type { Amounts, Columns } from './columns.js'
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
@@ -64,20 +64,18 @@ export function fieldsOf(
 }
 
 /** What a commit returns for an item. `busy`: another writer holds the row lock. */
-export interface CommitRow {
+export interface CommitRow extends Amounts {
   item_index: number
   verdict: 'committed' | 'conflict' | 'busy' | 'out-of-range'
   currency: string | null
-  balance: string | null
   wallet_transaction_id: string | null
 }
 
 /** What a load returns for a key. */
-export interface LoadRow {
+export interface LoadRow extends Amounts {
   key_index: number
   /** Of the player; `null`: there is none. */
   currency: string | null
-  balance: string | null
   bet: Row | null
   transaction: Row | null
 }

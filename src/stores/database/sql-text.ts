@@ -10,7 +10,10 @@ export function sql(parts: TemplateStringsArray, ...values: readonly (string | n
   parts.forEach((part, index) => {
     text += part.replaceAll(margin, '\n')
     const indentation = /^ */.exec(text.slice(text.lastIndexOf('\n') + 1))?.[0] ?? ''
-    text += indent(String(values[index] ?? ''), indentation)
+    const value = String(values[index] ?? '')
+    // A line of nothing but an empty value has no spaces.
+    if (value === '' && parts[index + 1]?.startsWith('\n')) text = text.replace(/\n +$/, '\n')
+    text += indent(value, indentation)
   })
   return text.trim()
 }

@@ -1,4 +1,4 @@
-/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
+/** The options that belong to the schema: its name, the players' table, the outbox. */
 import type { OptionChecks } from '../../option-checks.js'
 import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 
@@ -16,8 +16,13 @@ export interface PlayersTable {
   idType?: 'text' | 'bigint' | 'uuid'
   /** The column of the currency code, as the platform sends it: `EUR`. */
   currency: string
-  /** The column of the available balance, which guard 3 tests. */
+  /** The column of the balance. Without `reserved`, all of it is available. */
   balance: string
+  /**
+   * The column of what is reserved, of the balance's type and unit: a bet cannot use it (D29). Available is
+   * balance − reserved. It may be negative: a credit line. Also a generated column, or one of a view.
+   */
+  reserved?: string
   /**
    * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the
    * currency.
@@ -38,14 +43,22 @@ export interface PlayersTable {
 
 type Name = readonly [schema: string, table: string]
 
+/** `reserved` is `null`: nothing is reserved. */
+export interface PlayersColumns {
+  id: string
+  currency: string
+  balance: string
+  reserved: string | null
+}
+
 /** The checked options. `table` and `columns` are quoted for SQL. */
 export interface Players {
   /** Whether it is the library's own table. */
   own: boolean
   table: string
   tableName: Name
-  columns: { id: string; currency: string; balance: string }
-  columnNames: { id: string; currency: string; balance: string }
+  columns: PlayersColumns
+  columnNames: PlayersColumns
   idType: 'text' | 'bigint' | 'uuid'
   balanceType: 'numeric' | 'text' | 'minor-units'
   minorUnits: MinorUnits
@@ -70,17 +83,17 @@ const playersOptionNames = [
   'idType',
   'currency',
   'balance',
+  'reserved',
   'balanceType',
   'minorUnits',
   'decimalsMin',
 ]
 
-/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
+/** The checked options. `schema`, `table` and `columns` are quoted for SQL. */
 export interface Tables {
   schema: string
   schemaName: string
   players: Players
-  legacyBets: string | null
   /** Whether every commit writes its events. */
   outbox: boolean
   /** The functions or procedures of the store are bound to it. */
@@ -91,7 +104,6 @@ export interface Tables {
 interface TablesOptions {
   schema?: string
   players?: PlayersTable
-  legacyBets?: string
   outbox?: boolean
 }
 
@@ -107,23 +119,19 @@ export function tablesFrom<More extends Readonly<Record<string, string | null>>>
   optionsOfPlayers: { names: readonly string[]; check(): More },
 ): Tables & { players: Players & More } {
   const { check, quoted, ownTable } = dialect
-  check.names(options, ['schema', 'players', 'legacyBets', 'outbox', ...others])
+  check.names(options, ['schema', 'players', 'outbox', ...others])
   const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
-  const { legacyBets } = options
   const players = playersOf(dialect, options.players, [schemaName, ownTable], optionsOfPlayers.names)
   const more = optionsOfPlayers.check()
-  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
   const outbox = check.boolean('outbox', options.outbox ?? false)
   return {
     schema: quoted(schemaName),
     schemaName,
     players: { ...players, ...more },
-    legacyBets: legacyName?.map(quoted).join('.') ?? null,
     outbox,
     optionSet: optionSetOf({
       ...playersOptions(players),
       ...Object.fromEntries(Object.entries(more).map(([name, value]) => [`players.${name}`, value])),
-      legacyBets: legacyName?.join('.') ?? null,
       // Absent without it: the hash of such a schema stays the same.
       ...(outbox ? { outbox } : {}),
     }),
@@ -154,8 +162,9 @@ function playersOf(
     id: nameOf(dialect, 'players.id', given.id),
     currency: nameOf(dialect, 'players.currency', given.currency),
     balance: nameOf(dialect, 'players.balance', given.balance),
+    reserved: given.reserved === undefined ? null : nameOf(dialect, 'players.reserved', given.reserved),
   }
-  const { id, currency, balance } = columnNames
+  const { id, currency, balance, reserved } = columnNames
   const idType = check.oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
   const balanceTypes = ['numeric', 'text', 'minor-units'] as const
   const balanceType = check.oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
@@ -166,7 +175,12 @@ function playersOf(
     own,
     table: tableName.map(quoted).join('.'),
     tableName,
-    columns: { id: quoted(id), currency: quoted(currency), balance: quoted(balance) },
+    columns: {
+      id: quoted(id),
+      currency: quoted(currency),
+      balance: quoted(balance),
+      reserved: reserved && quoted(reserved),
+    },
     columnNames,
     idType,
     balanceType,
@@ -196,6 +210,7 @@ const playersOptions = (players: Players) => ({
   'players.idType': players.idType,
   'players.currency': players.columnNames.currency,
   'players.balance': players.columnNames.balance,
+  ...(players.columnNames.reserved && { 'players.reserved': players.columnNames.reserved }),
   'players.balanceType': players.balanceType,
   'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
 })

@@ -31,12 +31,12 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const columns = await columnsIn(database, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this user may not see it (names are compared as the catalog spells them)')
-  const column = async (option: 'id' | 'currency' | 'balance'): Promise<Column> => {
+  const column = async (option: 'id' | 'currency' | 'balance' | 'reserved'): Promise<Column> => {
     const name = players.columnNames[option]
     const names = columns.map(each => each.name).join(', ')
     const found = columns.find(each => each.name === name)
     if (found !== undefined) return found
-    await tryColumn(database, players, players.columns[option])
+    await tryColumn(database, players, players.columns[option] ?? '')
     return fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
   }
   const baseTables = await baseTablesOf(database, players.tableName)
@@ -50,6 +50,13 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const isView = baseTables.some(({ name }) => name !== players.tableName)
   if (!isView) await checkUnique(database, players, fail)
   checkCurrency(await column('currency'), fail)
+  if (players.columnNames.reserved !== null) {
+    const reserved = await column('reserved')
+    if (!balanceTypes[players.balanceType].includes(reserved.type))
+      fail(
+        `players.reserved is ${reserved.declared}; it must be ${balanceTypes[players.balanceType].join(' or ')}`,
+      )
+  }
   return checkBalance(await column('balance'), players, fail)
 }
 

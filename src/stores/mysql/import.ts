@@ -21,12 +21,13 @@ import { nextTransactionId } from './transaction-ids.js'
 
 /**
  * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
- * again: bets that exist are not changed, even where they have changed since.
+ * again, as long as no call is answered: then it replaces what an earlier import has written, unless the bet
+ * was rolled back or the library has changed it since. All other bets that exist are not changed.
  *
  * @param client a pool; on a cluster that of any one server
  * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
- * @returns how many were imported
+ * @returns how many were new or replaced
  * @throws {StoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
  *   before it are imported
  */
@@ -42,6 +43,7 @@ export function importBets(
     isPresent: 'recorded.bet_id = item.bet_id',
     describe: bet => `bets, ${bet.betId}`,
     rowOf: bet => ({ id: nextTransactionId(), ...betToRow(bet) }),
+    replace: replaceBetsSql,
   })
 }
 
@@ -116,6 +118,29 @@ function referenceOf({ walletTransactionId: reference }: ImportedTransaction) {
   return isId ? { id: reference, reference: null } : { id: nextTransactionId(), reference }
 }
 
+const itemsOf = (columns: ImportedColumns) => sql`
+  JSON_TABLE(?, '$[*]' COLUMNS (
+    ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
+  )) item`
+
+/** A bet of the library has the id of its first transaction. */
+const replaceBetsSql = ({ schema }: Tables) => {
+  const content = betColumns.map(([name]) => name).filter(name => name !== 'id' && name !== 'bet_id')
+  return sql`
+  -- MySQL requires a default schema to update beside JSON_TABLE itself (1046).
+  UPDATE (SELECT item.* FROM ${itemsOf(betColumns)}) item
+  STRAIGHT_JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
+  LEFT JOIN ${schema}.wallet_transactions recorded ON recorded.id = bet.id
+  SET
+    ${lines(content.map(name => `bet.${name} = item.${name}`))}
+  WHERE recorded.id IS NULL
+    AND bet.revision = 1
+    AND bet.status = 'PLACED'
+    AND NOT (
+      ${content.map(name => `bet.${name} <=> item.${name}`).join('\nAND ')}
+    )`
+}
+
 const importSql = (
   { schema }: Tables,
   { table, columns, isPresent }: Pick<RowsOf<unknown>, 'table' | 'columns' | 'isPresent'>,
@@ -125,9 +150,7 @@ const importSql = (
   )
   SELECT
     ${lines(columns.map(([name]) => `item.${name}`))}
-  FROM JSON_TABLE(?, '$[*]' COLUMNS (
-    ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
-  )) item
+  FROM ${itemsOf(columns)}
   LEFT JOIN ${schema}.${table} recorded ON ${isPresent}
   WHERE recorded.id IS NULL`
 
@@ -139,6 +162,8 @@ interface RowsOf<Item> {
   /** Names the record in an error. */
   describe(item: Item): string
   rowOf(item: Item): object
+  /** A statement before the import, with the same rows. */
+  replace?(tables: Tables): string
 }
 
 async function importRows<Item>(
@@ -147,7 +172,7 @@ async function importRows<Item>(
   rows: RowsOf<Item>,
 ): Promise<ImportReport> {
   const tables = tablesOf(rows.schema === undefined ? {} : { schema: rows.schema })
-  const statement = importSql(tables, rows)
+  const statements = [...(rows.replace ? [rows.replace(tables)] : []), importSql(tables, rows)]
   const connections = connectionsFrom(client, { timeoutMs: chunkMs, lockTimeoutMs: chunkMs })
   return await importInChunks(items, {
     describe: rows.describe,
@@ -156,9 +181,13 @@ async function importRows<Item>(
       let imported = 0
       try {
         await connections.onAny(async database => {
+          imported = 0
           // Values that do not fit must be errors, whatever the mode of the session.
           await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
-          imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
+          await database.run('START TRANSACTION')
+          const values = [JSON.stringify(chunk.map(rows.rowOf))]
+          for (const statement of statements) imported += await database.run(statement, values)
+          await database.run('COMMIT')
         })
       } catch (error) {
         throw error instanceof QueryFailed ? error.cause : error

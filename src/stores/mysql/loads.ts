@@ -21,16 +21,12 @@ export function createReaders(connections: Connections, tables: Tables) {
   const text = `CALL ${calledProcedure(tables, 'load')}(?, ?)`
   const reader =
     (proof: () => string | null) =>
-    async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
-      rowsOf(keys, await connections.readByCall(text, [keysOf(keys, columns), proof()], mustBeWritable))
+    async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> => {
+      const rows = await connections.readByCall(text, [keysOf(keys, columns), proof()], mustBeWritable)
+      return rows.map(loadRowOf)
+    }
   return { read: reader(() => null), readConfirmed: reader(proofId) }
 }
 
 /** Two processes that prove something at the same time have different ids. */
 export const proofId = () => String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
-
-function rowsOf(keys: readonly WalletKeys[], rows: readonly Values[]): LoadRow[] {
-  if (rows.length > keys.length)
-    throw storeError('DATABASE_REJECTED', 'The view of legacy bets returned two rows for one bet')
-  return rows.map(loadRowOf)
-}

@@ -35,7 +35,7 @@ type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
  * enough. All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
- * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of
+ * @param options those of the store. Without `players`, they are read from the procedures of
  *   the schema, where the migration has registered them; that needs EXECUTE on one of them
  * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
  *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
@@ -111,7 +111,7 @@ function lookupError(error: unknown, { schema, players }: Tables): unknown {
   if (number === 1054 || number === 1146) {
     return storeError(
       'INVALID_PLAYERS_TABLE',
-      `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
+      `The players' table does not exist as the options name it (${message})`,
       { cause },
     )
   }

@@ -28,7 +28,7 @@ import { transactionsTableOf } from './transactions-table.js'
  * schema exists. It does not notice that the schema was migrated with other options; `ready` of the store
  * does.
  *
- * @param options `schema`, `players` and `legacyBets`, as for the store
+ * @param options `schema`, `players` and `outbox`, as for the store
  * @param settings `lookupIndexes`
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option
  */
@@ -89,7 +89,7 @@ function procedureStatements(
  * CREATE ROUTINE and ALTER ROUTINE on the schema; the store itself needs none of them.
  *
  * @param client a pool; on a cluster that of any one server
- * @param options those of the store; only `schema`, `players` and `legacyBets` are used
+ * @param options those of the store; only `schema`, `players` and `outbox` are used
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; and the errors of the client
  */

@@ -27,14 +27,14 @@ export async function migratedWith(
     throw storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This user sees no procedure of the schema ${schemaName}, where the options of the migration are registered: ` +
-        'state players and legacyBets, as for the store, or grant EXECUTE on the schema',
+        'state players, as for the store, or grant EXECUTE on the schema',
     )
   }
   const registered = registeredOptions(sets, `${schemaName}.wallet_players`)
   if (registered === null) {
     throw storeError(
       'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store ` +
+      `The schema ${schemaName} was migrated with several options: state players, as for the store ` +
         '(the command: in a module, --config)',
     )
   }

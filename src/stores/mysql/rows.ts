@@ -10,8 +10,7 @@ import {
   type LoadRow,
   type Row,
 } from '../database/rows.js'
-import { loadedBetColumns } from './sql/legacy-bets.js'
-import { loadedTransactionColumns } from './sql/load.js'
+import { loadedBetColumns, loadedTransactionColumns } from './sql/load.js'
 import { lookedUpBetColumns, lookedUpTransactionColumns } from './sql/lookups.js'
 import { nextTransactionId } from './transaction-ids.js'
 
@@ -51,13 +50,14 @@ export const keysOf = (all: readonly WalletKeys[], columns: Columns): string =>
 
 const text = (value: unknown) => (value == null ? null : String(value))
 
-export function commitRowOf([index, verdict, currency, balance, id]: Values): CommitRow {
+export function commitRowOf([index, verdict, currency, balance, id, reserved]: Values): CommitRow {
   return {
     item_index: Number(index),
     verdict: verdict as CommitRow['verdict'],
     currency: text(currency),
     balance: withoutZeros(text(balance)),
     wallet_transaction_id: text(id),
+    reserved: text(reserved),
   }
 }
 
@@ -74,6 +74,7 @@ export function loadRowOf(values: Values): LoadRow {
     key_index: Number(index),
     currency: text(currency),
     balance: text(balance),
+    reserved: text(records[loadedBetColumns.length + loadedTransactionColumns.length]),
     bet: bet.player_id === null ? null : bet,
     transaction: transaction.player_id == null ? null : withDate(transaction),
   }
@@ -89,11 +90,14 @@ export function lookupRowOf(values: Values): LookupRow {
   const transactionEnd = lookedUpTransactionColumns.length
   const transaction = rowOf(lookedUpTransactionColumns, values)
   const bet = rowOf(lookedUpBetColumns, values.slice(transactionEnd))
-  const [currency, balance] = values.slice(transactionEnd + lookedUpBetColumns.length)
+  const [currency, balance, reserved] = values.slice(transactionEnd + lookedUpBetColumns.length)
   return {
     transaction: transaction.player_id == null ? null : withDate(withTime(transaction)),
     bet: bet.player_id == null ? null : withTime(bet),
-    player: currency == null ? null : { currency: String(currency), balance: String(balance ?? '') },
+    player:
+      currency == null
+        ? null
+        : { currency: String(currency), balance: String(balance ?? ''), reserved: text(reserved) },
   }
 }
 

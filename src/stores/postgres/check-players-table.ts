@@ -32,7 +32,7 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   const columns = await columnsIn(ask, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this role may not see it (names are compared as the catalog spells them)')
-  const column = (option: 'id' | 'currency' | 'balance'): Column => {
+  const column = (option: 'id' | 'currency' | 'balance' | 'reserved'): Column => {
     const name = players.columnNames[option]
     const names = columns.map(each => each.name).join(', ')
     return (
@@ -42,7 +42,12 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   }
   checkId(column('id'), players, fail)
   checkCurrency(column('currency'), fail)
-  return checkBalance(column('balance'), players, fail)
+  const balance = column('balance')
+  if (players.columnNames.reserved !== null && column('reserved').type !== balance.type)
+    fail(
+      `players.reserved is ${column('reserved').type}, and players.balance ${balance.type}: they must be of one type`,
+    )
+  return checkBalance(balance, players, fail)
 }
 
 async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: string]): Promise<Column[]> {

@@ -35,7 +35,6 @@ export async function checkDatabase(
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     const column = await checkPlayersTable(ask, tables)
-    await checkLegacyBets(ask, tables)
     await checkRules(ask, tables)
     const everyRow = await tryFunctions(ask, tables)
     const target = await checkVisibility(ask, tables)
@@ -232,23 +231,6 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
       )
     }
   }
-}
-
-/** The functions look up a bet by the collation that its column has. */
-async function checkLegacyBets(ask: Ask, { legacyBets }: Tables): Promise<void> {
-  const [inexact] = await ask(
-    `SELECT
-    FROM pg_catalog.pg_attribute a
-    JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
-    WHERE a.attrelid = to_regclass($1) AND a.attname = 'bet_id' AND NOT l.collisdeterministic`,
-    [legacyBets],
-  )
-  if (inexact === undefined) return
-  throw storeError(
-    'SCHEMA_VERSION',
-    `The collation of bet_id in ${legacyBets} is nondeterministic: distinct bets would compare equal (D24). Select ` +
-      'bet_id COLLATE "C" in the view, with an index',
-  )
 }
 
 /**

@@ -12,7 +12,6 @@ import type { Connections } from './client.js'
 import { mayComeAfterCommit, storeError } from './errors.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
-import { readCommitted } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
 
@@ -42,15 +41,13 @@ export function createCommitter({
   durable,
   hasTriggers,
 }: CommitterSettings) {
-  const columns = 'item_index, verdict, currency, balance, wallet_transaction_id, timeline'
+  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${tables.players.columns.reserved ? 'reserved, ' : ''}timeline`
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, { name, columns, values }),
     procedure: procedureCall(tables, `${name}_alone`, values),
   })
   const commitMany = callsOf('commit', 8)
   const commitOne = callsOf('commit_one', 9)
-  // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
-  const isolation = tables.legacyBets === null ? [] : [readCommitted]
   // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The
   // COMMIT itself has no limit.
   const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
@@ -71,7 +68,7 @@ export function createCommitter({
         ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
     if (hook === undefined) {
-      if (connections.tellsBlocks && tables.legacyBets === null)
+      if (connections.tellsBlocks)
         return (await connections.call(calls.function, values, accept)) as CommitRow[]
       const answered = connections
         .call(calls.procedure, values, rows => accept(rowsOfProcedure(rows)))
@@ -88,7 +85,7 @@ export function createCommitter({
           await callHook(query, { entries, rows, columns: found.columns })
           return rows
         },
-        [...isolation, limits],
+        [limits],
       ),
     )
     try {

@@ -5,7 +5,7 @@ import { fieldOf, textOf } from '../../foreign-values.js'
 export interface ServerError {
   /** The SQLSTATE: `23505`. */
   readonly code: string
-  /** `ERROR`, `FATAL` or `PANIC`. Some servers translate the latter two, some drivers leave it out. */
+  /** `ERROR`, `FATAL` or `PANIC`; with pg in the language of the server, and some drivers leave it out. */
   readonly severity: string | undefined
   readonly message: string
   /** What the error is about, where the server says it: the violated constraint and its table. */
@@ -35,13 +35,6 @@ function chainOf(error: unknown): object[] {
   return chain
 }
 
-/**
- * ERROR where lc_messages translates it: German, French, Italian, Georgian, Korean, Russian, Swedish,
- * Ukrainian, Chinese. No other severity has one of these words.
- */
-// cspell:disable-next-line
-const translatedErrors = new Set('FEHLER ERREUR ERRORE შეცდომა 오류 ОШИБКА FEL ПОМИЛКА 错误'.split(' '))
-
 /** @returns the server's error in it, or `null`: the error came from the driver, or from the network */
 export function serverErrorOf(error: unknown): ServerError | null {
   for (const each of chainOf(error)) {
@@ -51,7 +44,7 @@ export function serverErrorOf(error: unknown): ServerError | null {
     if (code === undefined || !isState(code, severity)) continue
     return {
       code,
-      severity: translatedErrors.has(severity ?? '') ? 'ERROR' : severity,
+      severity,
       message: text('originalMessage') ?? text('message') ?? '',
       schema: text('schema') ?? text('schema_name'),
       table: text('table') ?? text('table_name'),

@@ -76,8 +76,7 @@ export function classifyError(error: unknown, sent: boolean, ownSchema?: string)
   // 08) may come between a commit and its answer. 40003 is statement_completion_unknown.
   if (severity === 'FATAL' || severity === 'PANIC' || /^(?:08|25P0[34]|40003|57P|58|XX|F0)/.test(code))
     return sent ? 'unknown' : 'unavailable'
-  // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
-  // ERROR.
+  // A full disk can stop the server in the middle of COMMIT. A translated severity is neither word: unknown.
   if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
   if (conflicts.has(code) || isDuplicate(answer, ownSchema)) return 'conflict'
   return temporary.has(code) ? 'unavailable' : 'rejected'
@@ -115,10 +114,10 @@ export function isConnectionLost(error: unknown): boolean {
   return classifyError(error, true) === 'unknown' || hasCode(error, ...ofConnection)
 }
 
-/** FATAL or PANIC, in any language: the server has ended the session. */
+/** The server has ended the session: by its code, as the severity may be translated. */
 export function isSessionEnded(error: unknown): boolean {
-  const { severity } = serverErrorOf(error) ?? {}
-  return severity !== undefined && severity !== 'ERROR'
+  const { severity = '', code = '' } = serverErrorOf(error) ?? {}
+  return ['FATAL', 'PANIC'].includes(severity) || /^(?:08|25P0[34]|57P)/.test(code)
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

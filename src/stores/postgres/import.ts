@@ -18,11 +18,12 @@ import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
 /**
  * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
- * again: bets that exist are not changed, even where they have changed since.
+ * again, as long as no call is answered: then it replaces what an earlier import has written, unless the bet
+ * was rolled back or the library has changed it since. All other bets that exist are not changed.
  *
  * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
- * @returns how many were imported
+ * @returns how many were new or replaced
  * @throws {StoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
  *   before it are imported. `COMMIT_UNKNOWN`: the wait for the synchronous standby was cancelled; import them
  *   again
@@ -72,15 +73,34 @@ export function importTransactions(
 
 const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns]
 
+const contentOf = (row: string) =>
+  lines(betColumns.filter(name => name !== 'bet_id').map(name => `${row}${name}`))
+
 const importBetsSql = ({ schema }: Tables) => sql`
   WITH imported AS (
-    INSERT INTO ${schema}.bets (
-      ${lines(betColumns)}
+    INSERT INTO ${schema}.bets AS bet (
+      ${lines(betColumns)},
+      is_imported
     )
     SELECT
-      ${lines(betColumns)}
+      ${lines(betColumns)},
+      true
     FROM json_populate_recordset(NULL::${schema}.bets, $1::text::json)
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (bet_id) DO UPDATE
+    SET (
+      ${contentOf('')}
+    ) = (
+      SELECT
+        ${contentOf('excluded.')}
+    )
+    WHERE bet.is_imported
+      AND bet.revision = 1
+      AND bet.status = 'PLACED'
+      AND (
+        ${contentOf('bet.')}
+      ) IS DISTINCT FROM (
+        ${contentOf('excluded.')}
+      )
     RETURNING 1
   )
   SELECT count(*)::integer AS imported

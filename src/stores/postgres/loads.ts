@@ -26,7 +26,7 @@ export function createReader(settings: ReaderSettings): Reader {
   const { connections, tables, timelines, timeoutMs, everyRow } = settings
   const call = functionCall(tables, {
     name: 'load',
-    columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, timeline',
+    columns: `key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, ${tables.players.columns.reserved ? 'reserved, ' : ''}timeline`,
     values: 5,
   })
   return async (keys, columns) => {

@@ -36,7 +36,7 @@ const statementMs = 120_000
  * enough. All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
- * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where
+ * @param options those of the store. Without `players`, they are read from the schema, where
  *   the migration has registered them
  * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
  *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
@@ -101,7 +101,10 @@ function valuesOf(query: LookupQuery): unknown[] {
 
 function lookupRowOf(row: Row): LookupRow {
   return {
-    player: row.p_currency == null ? null : { currency: row.p_currency, balance: row.p_balance ?? '' },
+    player:
+      row.p_currency == null
+        ? null
+        : { currency: row.p_currency, balance: row.p_balance ?? '', reserved: row.p_reserved ?? null },
     bet:
       row.b_bet_id == null
         ? null
@@ -130,7 +133,7 @@ function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
   if (code === '42P01' || code === '42703') {
     return storeError(
       'INVALID_PLAYERS_TABLE',
-      `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
+      `The players' table does not exist as the options name it (${message})`,
       { cause },
     )
   }

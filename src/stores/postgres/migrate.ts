@@ -32,7 +32,7 @@ export interface MigrationSqlSettings extends MigrationSettings {
  * can be run again. Its functions name your players' table: make it from the options of the store. Executed
  * on a schema that was migrated with other options, it fails (55000) and names the differences.
  *
- * @param options `schema`, `players` and `legacyBets`, as for the store
+ * @param options `schema`, `players` and `outbox`, as for the store
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option
  */
 export function postgresMigrationSql(
@@ -63,7 +63,7 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
  * once, and at every start: where there is nothing to do it only reads. Otherwise the role needs CREATE on
  * the schema, or on the database where the schema does not exist yet; the store itself needs neither.
  *
- * @param options those of the store; only `schema`, `players` and `legacyBets` are used
+ * @param options those of the store; only `schema`, `players` and `outbox` are used
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; `COMMIT_UNKNOWN` when the wait for the synchronous
  *   standby was cancelled: migrate again; and the errors of the client

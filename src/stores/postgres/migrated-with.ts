@@ -24,8 +24,8 @@ export async function migratedWith(
   if (registered === null) {
     throw storeError(
       'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
-        'legacyBets, as for the store (the command: in a module, --config)',
+      `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players, as ` +
+        'for the store (the command: in a module, --config)',
     )
   }
   return { schema: schemaName, ...registered }

@@ -1,4 +1,4 @@
-/** The options that belong to the schema: its name, the players' table, legacy bets, the outbox. */
+/** The options that belong to the schema: its name, the players' table, the outbox. */
 
 import { type Dialect, type PlayersTable, type Tables, tablesFrom } from '../database/tables.js'
 import { check } from './errors.js'
@@ -18,15 +18,6 @@ export interface PostgresTables {
    * @default a table `players` in the library's schema, which the migration creates
    */
   players?: PlayersTable
-  /**
-   * A view of legacy bets that can still change (D27), with its schema: `"pam.legacy_bets"`.
-   *
-   * It has the columns of the library's `bets` table: bet_id, player_id, currency, stake, status, and per
-   * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
-   * returns each bet at most once, looked up by an index on bet_id. Its rows never change: later changes of
-   * these bets are stored in `bets`.
-   */
-  legacyBets?: string
   /**
    * Whether every commit also writes an event, for a relay to deliver (docs/events.md). It goes into the
    * table `outbox`, in the same statement.

@@ -52,12 +52,12 @@ const playersHelp = `Players' table (not needed for a schema that was migrated f
   --id <column>             the playerId, with a unique index
   --currency <column>       the currency code: EUR
   --balance <column>        the balance
+  --reserved <column>       what is reserved of it: available is balance - reserved
   --id-type <type>          text (default), bigint, uuid
   --id-collation <name>     of a text id on MySQL and MariaDB: utf8mb4_general_ci
   --balance-type <type>     numeric (default), text, minor-units
   --minor-units <number>    with minor-units: 2, or by currency: EUR=2,JPY=0
   --decimals-min <number>   the least scale of a numeric balance (2)
-  --legacy-bets <view>      the view of the bets of a legacy integration
   --own-players             instead of all these: a table of the library's own
   --outbox                  every commit also writes an event, for a relay: docs/events.md
   --schema <name>           the schema of the library's tables (bet_wallet)`

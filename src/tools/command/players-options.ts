@@ -12,10 +12,10 @@ export const playersArguments = {
   'id-collation': { type: 'string' },
   currency: { type: 'string' },
   balance: { type: 'string' },
+  reserved: { type: 'string' },
   'balance-type': { type: 'string' },
   'minor-units': { type: 'string' },
   'decimals-min': { type: 'string' },
-  'legacy-bets': { type: 'string' },
   'own-players': { type: 'boolean' },
   outbox: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
@@ -30,24 +30,22 @@ export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, Sw
 export type StoreTables = MysqlTables
 
 const ofPlayers = ['id', 'id-type', 'id-collation', 'currency', 'balance'] as const
-const ofBalance = ['balance-type', 'minor-units', 'decimals-min'] as const
+const ofBalance = ['reserved', 'balance-type', 'minor-units', 'decimals-min'] as const
 
 /**
  * @returns `null`: the arguments name no table, so that it is the one that the schema was migrated with
  * @throws {UsageError} for half of a table. What the values are, the store checks
  */
 export function tablesGiven(values: PlayersValues): StoreTables | null {
-  const { players: table, 'own-players': own, 'legacy-bets': legacyBets } = values
+  const { players: table, 'own-players': own } = values
   const others = [...ofPlayers, ...ofBalance].filter(name => values[name] !== undefined)
   const tables = {
     ...given('schema', values.schema),
-    ...given('legacyBets', legacyBets),
     ...given('outbox', values.outbox),
   }
   if (table === undefined) {
     if (others.length > 0) throw new UsageError(`--${others[0]} needs --players: the players' table`)
     if (own) return tables
-    if (legacyBets !== undefined) throw new UsageError('--legacy-bets needs --players or --own-players')
     return null
   }
   if (own) throw new UsageError('--players and --own-players exclude each other')
@@ -61,6 +59,7 @@ export function tablesGiven(values: PlayersValues): StoreTables | null {
     balance,
     ...given('idType', values['id-type']),
     ...given('idCollation', values['id-collation']),
+    ...given('reserved', values.reserved),
     ...given('balanceType', values['balance-type']),
     ...given('minorUnits', minorUnitsOf(values['minor-units'])),
     ...given('decimalsMin', wholeNumberOf('--decimals-min', values['decimals-min'])),

@@ -47,7 +47,7 @@ const ofPostgres = (databaseUrl: string, limits: Limits) => ({
   databaseUrls: [databaseUrl],
   wallet: {
     script: 'server.ts' as const,
-    settings: { databaseUrl, players: null, legacyBets: null, fault: null, limits },
+    settings: { databaseUrl, players: null, fault: null, limits },
   },
 })
 

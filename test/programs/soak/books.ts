@@ -88,22 +88,21 @@ export interface AllowedLoss {
 /**
  * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared
  *   elsewhere
- * @param cutOver how the bets of a legacy integration were taken over; `null`: there was none
+ * @param legacy whether the bets of a legacy integration were taken over
  */
 export async function checkBooks(
   pool: pg.Pool,
   accounts: Accounts,
   bets: readonly PlatformBet[] | null,
-  cutOver: 'import' | 'view' | null,
+  legacy: boolean,
   { reportDifference }: DifferenceListener,
   lost: AllowedLoss | null = null,
 ): Promise<Books> {
-  const legacy = cutOver !== null
   const changes = await pool.query<{ account: string; before: string; after: string; at: Date }>(
     'SELECT account, before_cents::text AS before, after_cents::text AS after, at FROM pam.changes ORDER BY number',
   )
   const transactions = await transactionRows(pool, legacy)
-  const betRows = await betRowsOf(pool, cutOver)
+  const betRows = await betRowsOf(pool)
   const movements = await pool.query<{ id: string; account: string; cents: string }>(
     'SELECT id, account, cents::text AS cents FROM pam.movements',
   )
@@ -281,27 +280,16 @@ async function transactionRows(pool: pg.Pool, legacy: boolean): Promise<Transact
   return rows
 }
 
-async function betRowsOf(pool: pg.Pool, cutOver: 'import' | 'view' | null): Promise<BetRow[]> {
-  const credits = (alias: string) =>
-    `json_build_object(${settlementTypes
-      .map(type => {
-        const name = type.toLowerCase()
-        const parts = ['live', 'reversed', 'owed'].map(
-          part => `'${part}', (${alias}.${name}_${part} * 100)::text`,
-        )
-        return `'${type}', json_build_object(${parts.join(', ')})`
-      })
-      .join(', ')}) AS credits`
-  const columns = (alias: string) =>
-    `${alias}.bet_id, ${alias}.player_id, ${alias}.currency, (${alias}.stake * 100)::text AS stake, ${alias}.status`
+async function betRowsOf(pool: pg.Pool): Promise<BetRow[]> {
+  const credits = settlementTypes.map(type => {
+    const parts = ['live', 'reversed', 'owed'].map(
+      part => `'${part}', (${type.toLowerCase()}_${part} * 100)::text`,
+    )
+    return `'${type}', json_build_object(${parts.join(', ')})`
+  })
   const { rows } = await pool.query<BetRow>(
-    `SELECT ${columns('b')}, b.revision, ${credits('b')} FROM bet_wallet.bets b
-    ${
-      cutOver === 'view'
-        ? `UNION ALL SELECT ${columns('e')}, 1, ${credits('e')} FROM legacy.bets_for_wallet e
-          WHERE NOT EXISTS (SELECT FROM bet_wallet.bets b WHERE b.bet_id = e.bet_id)`
-        : ''
-    }`,
+    `SELECT bet_id, player_id, currency, (stake * 100)::text AS stake, status, revision,
+      json_build_object(${credits.join(', ')}) AS credits FROM bet_wallet.bets`,
   )
   return rows
 }

@@ -6,7 +6,8 @@
  *    place.
  * 2. Wait until none of their connections is left: a statement in flight commits even after its process has
  *    ended.
- * 3. Migrate, then import the bets (or map them by a view) and the transactions.
+ * 3. Migrate, then import the bets and the transactions. With many bets: migrate, and import the bets also on
+ *    the day before, while the legacy integration answers.
  * 4. Compare both sides.
  * 5. Start the new endpoints.
  */
@@ -14,12 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { importBets, importTransactions, migratePostgres } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
-import {
-  legacyApplicationName,
-  legacyBets,
-  legacyBetsView,
-  legacyTransactions,
-} from './legacy-integration.js'
+import { legacyApplicationName, legacyBets, legacyTransactions } from './legacy-integration.js'
 
 /** Deliberate mistakes: the proof that the soak detects them. */
 export const mistakes = {
@@ -46,32 +42,23 @@ export async function awaitLegacyConnections(pool: pg.Pool): Promise<void> {
 }
 
 /** Steps 3 and 4. @throws {Error} if both sides differ */
-export async function takeOver(
-  pool: pg.Pool,
-  accounts: Accounts,
-  how: 'import' | 'view',
-  mistake: Mistake | null,
-): Promise<void> {
-  await migratePostgres(pool, {
-    ...accounts.tables,
-    ...(how === 'view' && mistake !== 'no-bets' ? { legacyBets: legacyBetsView } : {}),
-  })
+export async function takeOver(pool: pg.Pool, accounts: Accounts, mistake: Mistake | null): Promise<void> {
+  await migratePostgres(pool, accounts.tables)
   if (mistake === 'no-bets') return
-  if (how === 'import') await importBets(pool, {}, await legacyBets(pool))
+  await importBets(pool, {}, await legacyBets(pool))
   if (mistake === 'bets-only') return
   await importTransactions(pool, {}, await legacyTransactions(pool))
-  if (mistake === null) await compareSides(pool, how)
+  if (mistake === null) await compareSides(pool)
 }
 
 /** Compares the open bets with their stakes, and the live credits with their amounts. */
-async function compareSides(pool: pg.Pool, how: 'import' | 'view'): Promise<void> {
-  const bets = how === 'import' ? 'bet_wallet.bets' : legacyBetsView
+async function compareSides(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ legacy: string; now: string }>(`SELECT
     (SELECT concat_ws(' ', count(*), trim_scale(sum(stake_cents) / 100.0)) FROM legacy.tickets WHERE NOT cancelled)
       || (SELECT concat_ws(' ', '', count(open_cents), trim_scale(sum(open_cents) / 100.0)) FROM legacy.payouts) AS legacy,
     (SELECT concat_ws(' ', count(*) FILTER (WHERE status = 'PLACED'), trim_scale(sum(stake) FILTER (WHERE status = 'PLACED')),
         count(bet_paid_live) + count(voided_live) + count(cashout_live),
-        trim_scale(sum(coalesce(bet_paid_live, 0) + coalesce(voided_live, 0) + coalesce(cashout_live, 0)))) FROM ${bets}) AS now`)
+        trim_scale(sum(coalesce(bet_paid_live, 0) + coalesce(voided_live, 0) + coalesce(cashout_live, 0)))) FROM bet_wallet.bets) AS now`)
   const [sides] = rows
   if (sides === undefined || sides.legacy !== sides.now)
     throw new Error(`The cut-over is incomplete: legacy ${sides?.legacy}, now ${sides?.now}`)

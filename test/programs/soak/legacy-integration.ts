@@ -1,6 +1,6 @@
 /**
  * The legacy integration: a hand-written wallet with its own tables beside the PAM's accounts. Also the
- * cut-over from it: the rows for the import, and the view that replaces the import.
+ * cut-over from it: the rows for the import.
  *
  * Its rules are one function in the database, one statement per call. A statement continues after its process
  * has ended.
@@ -12,9 +12,6 @@ import type { Accounts } from './accounts.js'
 
 /** The application name of its connections. An operator would recognise them by their role. */
 export const legacyApplicationName = 'legacy-wallet'
-
-/** The view for the option `legacyBets`. */
-export const legacyBetsView = 'legacy.bets_for_wallet'
 
 export function legacyMigration({ players, balanceSql: cents }: Accounts): string {
   const { table, id } = players
@@ -115,21 +112,7 @@ export function legacyMigration({ players, balanceSql: cents }: Accounts): strin
         WHEN 'SETTLEMENT_NOT_FOUND' THEN 503 ELSE 200 END;
       balance_cents := account.cents + move;
     END $$;
-
-    CREATE VIEW ${legacyBetsView} AS
-      SELECT t.ticket AS bet_id, t.account AS player_id, 'EUR' AS currency, t.stake_cents / 100.0 AS stake,
-        CASE WHEN t.cancelled THEN 'ROLLED_BACK' ELSE 'PLACED' END AS status,
-        ${(['BET_PAID', 'VOIDED', 'CASHOUT'] as const)
-          .map(kind => {
-            const name = kind.toLowerCase()
-            return `${name}.open_cents / 100.0 AS ${name}_live, ${name}.reversed_cents / 100.0 AS ${name}_reversed,
-              ${name}.uncollected_cents / 100.0 AS ${name}_owed`
-          })
-          .join(', ')}
-      FROM legacy.tickets t
-      LEFT JOIN legacy.payouts bet_paid ON bet_paid.ticket = t.ticket AND bet_paid.kind = 'BET_PAID'
-      LEFT JOIN legacy.payouts voided ON voided.ticket = t.ticket AND voided.kind = 'VOIDED'
-      LEFT JOIN legacy.payouts cashout ON cashout.ticket = t.ticket AND cashout.kind = 'CASHOUT';`
+`
 }
 
 /** Its bets in the form of the library. Real code would read them with a cursor. */

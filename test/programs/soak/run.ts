@@ -1,6 +1,6 @@
 /** A phase of the soak: load, faults, perhaps a cut-over, and the check of the books. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migratePostgres } from 'bet-wallet/postgres'
+import { importBets, migratePostgres } from 'bet-wallet/postgres'
 import { createDatabase } from '../../postgres/server.js'
 import { type AccountsKind, openAccounts } from './accounts.js'
 import { type Books, checkBooks } from './books.js'
@@ -8,7 +8,7 @@ import { awaitLegacyConnections, legacyConnections, type Mistake, takeOver } fro
 import type { Fault } from './faults.js'
 import { createFindings, GivenUp } from './findings.js'
 import { readPostgresLedger } from './ledger-postgres.js'
-import { legacyBetsView, legacyMigration } from './legacy-integration.js'
+import { legacyBets, legacyMigration } from './legacy-integration.js'
 import { createPlatform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
 import { checkLost, findLost, type Lost, readState, type ServerState } from './reconciliation.js'
@@ -27,7 +27,8 @@ export interface Phase {
   /** `own`: the simulated sportsbook is the load, on one wallet process, since it has one base URL. */
   accounts: AccountsKind
   /** How the bets of a legacy integration are taken over; `null`: there is none. */
-  cutOver: 'import' | 'view' | null
+  /** From a legacy integration: `twice`: its bets are imported also while it answers. */
+  cutOver: 'import' | 'twice' | null
   kills: number
 }
 
@@ -106,8 +107,8 @@ export function phasesOf(kills: number): Phase[] {
   const each = Math.max(1, Math.round(kills / 8))
   return [
     { name: 'crash', accounts: 'numeric', cutOver: null, kills: Math.max(1, kills - 3 * each) },
-    { name: 'cut-over by import', accounts: 'cents', cutOver: 'import', kills: each },
-    { name: 'cut-over by view', accounts: 'text', cutOver: 'view', kills: each },
+    { name: 'cut-over', accounts: 'cents', cutOver: 'import', kills: each },
+    { name: 'cut-over in two imports', accounts: 'text', cutOver: 'twice', kills: each },
     { name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: each },
   ]
 }
@@ -141,10 +142,10 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
   const processes: ServerProcess[] = []
-  const processOf = (script: string, legacyBets: string | null) => {
+  const processOf = (script: string) => {
     const process = createServerProcess<PostgresSettings>(
       script,
-      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault, limits },
+      { databaseUrl, players: accounts.tables.players ?? null, fault, limits },
       findings.listener,
     )
     processes.push(process)
@@ -195,19 +196,22 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     let wallets: ServerProcess[]
     if (phase.cutOver === null) {
       await migratePostgres(pool, accounts.tables)
-      wallets = many(() => processOf('server.ts', null))
+      wallets = many(() => processOf('server.ts'))
       await start(wallets)
       platform.begin(callers)
     } else {
       await pool.query(legacyMigration(accounts))
-      const legacy = many(() => processOf('legacy-server.ts', null))
+      const legacy = many(() => processOf('legacy-server.ts'))
       await start(legacy)
       platform.begin(callers)
       await orGivenUp(platform.answered(answersPerKill * 3))
+      if (phase.cutOver === 'twice') {
+        await migratePostgres(pool, accounts.tables)
+        await importBets(pool, {}, await legacyBets(pool))
+        await orGivenUp(platform.answered(answersPerKill * 3))
+      }
       await orGivenUp(cutOver(legacy))
-      wallets = many(() =>
-        processOf('server.ts', phase.cutOver === 'view' && mistake !== 'no-bets' ? legacyBetsView : null),
-      )
+      wallets = many(() => processOf('server.ts'))
       await start(wallets)
     }
     await subject.disturb({
@@ -255,10 +259,10 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     log(`the cut-over begins, ${progressOf(platform.traffic)}`)
     inFlightAtKills += platform.traffic.inFlight ?? 0
     await Promise.all(legacy.map(process => process.kill()))
-    if (mistake === 'early-import') await takeOver(pool, accounts, 'import', mistake)
+    if (mistake === 'early-import') await takeOver(pool, accounts, mistake)
     await release()
     await awaitLegacyConnections(pool)
-    if (mistake !== 'early-import') await takeOver(pool, accounts, phase.cutOver ?? 'import', mistake)
+    if (mistake !== 'early-import') await takeOver(pool, accounts, mistake)
     log(`the cut-over is complete, ${progressOf(platform.traffic)}`)
   }
 
@@ -270,7 +274,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       pool,
       accounts,
       bets,
-      phase.cutOver,
+      phase.cutOver !== null,
       {
         reportDifference: (difference, betId) =>
           reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),

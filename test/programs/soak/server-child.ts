@@ -26,7 +26,6 @@ export type ServerSettings<Settings> = Settings & {
 export interface PostgresSettings {
   databaseUrl: string
   players: PlayersTable | null
-  legacyBets: string | null
   fault: Fault | null
   limits: Limits | null
 }

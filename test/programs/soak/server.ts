@@ -8,7 +8,7 @@ import { faultyClient, faultyOptions, faultyStore } from './faults.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
 const given = settings()
-const { databaseUrl, players, legacyBets, fault, limits } = given
+const { databaseUrl, players, fault, limits } = given
 
 const pool = new pg.Pool({
   ...{ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' },
@@ -21,7 +21,6 @@ const store = faultyStore(
   fault,
   createPostgresStore(faultyClient(fault, pool), {
     ...(players === null ? {} : { players }),
-    ...(legacyBets === null ? {} : { legacyBets }),
     ...(limits && { timeoutMs: limits.timeoutMs }),
     ...faultyOptions(fault),
   }),

@@ -41,6 +41,12 @@ describe('given the soak', () => {
     expect(report.books?.imported).toBeGreaterThan(0)
   })
 
+  it('when its bets are imported on the day before and again, then it reports no differences', async () => {
+    const report = await soak({ ...cutOver, accounts: 'text', cutOver: 'twice' })
+    expect(report.differences).toEqual([])
+    expect(report.books?.imported).toBeGreaterThan(0)
+  })
+
   it('when the wallet of a simulated sportsbook and PostgreSQL are killed, then it reports no differences', async () => {
     const report = await soak(simulated)
     expect(report.differences).toEqual([])

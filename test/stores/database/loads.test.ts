@@ -31,6 +31,7 @@ function stage() {
       toColumn: amount => amount,
       floorToColumn: floor => floor,
       fromColumn: balance => balance,
+      available: ({ balance }) => balance ?? '',
     }),
     read: keys =>
       new Promise(resolve => {
@@ -51,7 +52,7 @@ function stage() {
     errors: storeErrors((code, problem, options) => new StoreError('postgres', code, problem, options)),
     players: {
       tableName: ['pam', 'accounts'],
-      columnNames: { id: 'id', currency: 'currency', balance: 'balance' },
+      columnNames: { id: 'id', currency: 'currency', balance: 'balance', reserved: null },
     },
   })
   return { loads, statements, sent: () => statements.map(({ players }) => players.join(' ')) }

@@ -1,4 +1,4 @@
-/** The migration as function and as text; the cut-over: imports and legacy bets; settlements by PAM code. */
+/** The migration as function and as text; the cut-over: imports; settlements by PAM code. */
 // cspell:ignore PAIDX
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -361,6 +361,31 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       })
     })
 
+    test('of bets: a second import replaces one that the library has not changed, and no other', async () => {
+      const wallet = await open()
+      const { schema } = wallet
+      const dayBefore = ['same', 'paid', 'credited'].map(betId => bet({ betId }))
+      await importBets(admin, { schema }, [...dayBefore, bet({ betId: 'gone', status: 'ROLLED_BACK' })])
+      await wallet.run("CALL SCHEMA.credit_bet_v1('credited', 'VOIDED', 5)")
+      expect(await wallet.store.commit(placeBet(1))).toMatchObject({ status: 'committed' })
+
+      const changed = { playerId: 'bob', currency: 'JPY', stake: '31', credits: legacyBet.credits }
+      const others = ['paid', 'credited', 'gone', 'b-1'].map(betId => bet({ betId, ...changed }))
+      const now = [bet({ betId: 'same' }), ...others]
+      expect(await importBets(admin, { schema }, now)).toEqual({ imported: 1, alreadyPresent: 4 })
+      const rows = await wallet.rows(
+        `SELECT CONCAT_WS(' ', bet_id, player_id, currency, 0 + stake, status, bet_paid_live IS NULL, revision) AS bet
+          FROM SCHEMA.wallet_bets ORDER BY bet_id`,
+      )
+      expect(rows.map(([row]) => String(row).replace(/[.]0+ /, ' '))).toEqual([
+        'b-1 alice EUR 30 PLACED 1 1',
+        'credited alice EUR 30 PLACED 1 2',
+        'gone alice EUR 30 ROLLED_BACK 1 1',
+        'paid bob JPY 31 PLACED 0 1',
+        'same alice EUR 30 PLACED 1 1',
+      ])
+    })
+
     test('of transactions: references are kept, numbers, texts and none', async () => {
       const wallet = await open()
       const { schema } = wallet
@@ -422,57 +447,6 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       await expect(imported).rejects.toMatchObject({
         code: 'IMPORT_REJECTED',
         message: expect.stringContaining(`bets, ${wrong.betId}`),
-      })
-    })
-  })
-
-  describe('a view of legacy bets', () => {
-    const legacyBets = 'SCHEMA.legacy'
-    const ddl = [
-      `CREATE TABLE SCHEMA.old_bets (id varchar(64) PRIMARY KEY, account varchar(64), stake bigint, paid bigint)
-        ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4`,
-      "INSERT INTO SCHEMA.old_bets VALUES ('b-1', 'alice', 30, NULL), ('b-2', 'alice', 30, 60)",
-      `CREATE VIEW SCHEMA.legacy AS SELECT id AS bet_id, account AS player_id, 'EUR' AS currency, stake, 'PLACED' AS status,
-        CAST(paid AS decimal(20,2)) AS bet_paid_live, NULL AS bet_paid_reversed, NULL AS bet_paid_owed,
-        NULL AS voided_live, NULL AS voided_reversed, NULL AS voided_owed,
-        NULL AS cashout_live, NULL AS cashout_reversed, NULL AS cashout_owed FROM SCHEMA.old_bets`,
-    ]
-
-    test('is loaded at revision 1, and stored with its first change', async () => {
-      const wallet = await open({ ddl, options: { legacyBets } })
-      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 1, credits: {} })
-      expect((await wallet.store.load(keysOf(placeBet(2)))).bet).toMatchObject({
-        credits: {
-          BET_PAID: {
-            live: expect.stringMatching(/^60[.]0+$/),
-            reversed: expect.stringMatching(/^0/),
-            owed: expect.stringMatching(/^0/),
-          },
-        },
-      })
-      expect(await wallet.store.commit(placeBet(1))).toEqual({ status: 'conflict' })
-      expect(await wallet.store.commit(settle(1))).toMatchObject({ status: 'committed' })
-      expect(await wallet.store.commit(settle(1))).toEqual({ status: 'conflict' })
-      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 2 })
-    })
-
-    test('in a batch', async () => {
-      const wallet = await open({ ddl, options: { legacyBets } })
-      await wallet.store.ready()
-      const results = await Promise.all([
-        wallet.store.commit(settle(1)),
-        wallet.store.commit(placeBet(2)),
-        wallet.store.commit(placeBet(3, 'bob')),
-      ])
-      expect(results.map(({ status }) => status)).toEqual(['committed', 'conflict', 'committed'])
-    })
-
-    test('is settled by PAM code', async () => {
-      const wallet = await open({ ddl, options: { legacyBets } })
-      await wallet.run("CALL SCHEMA.credit_bet_v1('b-2', 'BET_PAID', 5)")
-      expect((await wallet.store.load(keysOf(placeBet(2)))).bet).toMatchObject({
-        revision: 2,
-        credits: { BET_PAID: { live: '65.000000000000000000' } },
       })
     })
   })

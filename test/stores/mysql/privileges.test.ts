@@ -1,6 +1,6 @@
 /**
  * The GRANT block of docs/mysql.md: with exactly these rights everything works, and without any one of them not; what
- * the store lacks, `ready` reports. With a view of legacy bets, the same with the rights that the page adds for it.
+ * the store lacks, `ready` reports. With a view as the players' table, the same with the rights of the page for it.
  */
 import {
   createMysqlLookups,
@@ -24,15 +24,7 @@ const accounts: MysqlTables = { players }
 const rightsOfPage = rightsOf('docs/mysql.md')
 const users = [...new Set(rightsOfPage.map(({ role }) => role))]
 
-/** What the page adds in a sentence. */
-const sentence =
-  'With `legacyBets` all three users need SELECT on the view, and `settlements` needs INSERT on `wallet_bets`'
-const rightsOfView: Right[] = [
-  ...users.map(role => ({ role, text: 'SELECT ON pam.legacy_bets' })),
-  { role: 'settlements', text: 'INSERT ON bet_wallet.wallet_bets' },
-]
-
-/** The same: it reads pam.accounts. */
+/** What the page adds in a sentence: it reads pam.accounts. */
 const sentenceOfPlayersView =
   'Where `players` names a view, `wallet` needs SELECT and SHOW VIEW on it and on each view below it, and SELECT on any column of its base tables'
 const rightsOfPlayersView: Right[] = [
@@ -45,32 +37,22 @@ const rightsOfPlayersView: Right[] = [
   })),
 ]
 
-const setups: { name: string; tables: MysqlTables; rights: Right[]; settled: string }[] = [
-  { name: 'the rights of the page', tables: accounts, rights: rightsOfPage, settled: 'stored' },
-  {
-    name: 'the rights of the page, with a view of legacy bets',
-    tables: { ...accounts, legacyBets: 'pam.legacy_bets' },
-    rights: [...rightsOfPage, ...rightsOfView],
-    settled: 'legacy',
-  },
+const setups: { name: string; tables: MysqlTables; rights: Right[] }[] = [
+  { name: 'the rights of the page', tables: accounts, rights: rightsOfPage },
   {
     name: 'the rights of the page, with a view as the players’ table',
     tables: { players: { ...players, table: 'pam.players' } },
     rights: rightsOfPlayersView,
-    settled: 'stored',
   },
 ]
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-test.each([
-  ['of legacy bets', sentence],
-  ['as the players’ table', sentenceOfPlayersView],
-])('the page says what a view %s needs', (_, words) => {
-  expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(words)
+test('the page says what a view as the players’ table needs', () => {
+  expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(sentenceOfPlayersView)
 })
 
-describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rights, settled }) => {
+describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rights }) => {
   let server: MariadbServer
   let admin: Pool
   beforeAll(async () => {
@@ -80,13 +62,7 @@ describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rig
       CREATE TABLE pam.accounts (account_no varchar(64) PRIMARY KEY, currency char(3) NOT NULL,
         balance_cents bigint NOT NULL, secret text, CHECK (account_no <> 'bob' OR balance_cents >= 9000));
       INSERT INTO pam.accounts (account_no, currency, balance_cents) VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000);
-      CREATE VIEW pam.players AS SELECT account_no, currency, balance_cents FROM pam.accounts;
-      CREATE TABLE pam.old_bets (bet_no varchar(64) PRIMARY KEY);
-      INSERT INTO pam.old_bets VALUES ('legacy');
-      CREATE VIEW pam.legacy_bets AS SELECT bet_no AS bet_id, 'alice' AS player_id, 'EUR' AS currency, 1 AS stake,
-        'PLACED' AS status, NULL AS bet_paid_live, NULL AS bet_paid_reversed, NULL AS bet_paid_owed, NULL AS voided_live,
-        NULL AS voided_reversed, NULL AS voided_owed, NULL AS cashout_live, NULL AS cashout_reversed, NULL AS cashout_owed
-        FROM pam.old_bets`)
+      CREATE VIEW pam.players AS SELECT account_no, currency, balance_cents FROM pam.accounts`)
     await migrateMysql(admin, tables)
     await admin.query(`INSERT INTO bet_wallet.wallet_bets (id, bet_id, player_id, currency, stake, status, revision)
       VALUES (1, 'stored', 'alice', 'EUR', 1, 'PLACED', 1)`)
@@ -128,7 +104,7 @@ describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rig
       try {
         await connection.query(`BEGIN;
           UPDATE ${tables.players?.table} SET balance_cents = balance_cents + 100 WHERE account_no = 'alice';
-          CALL bet_wallet.credit_bet_v1('${settled}', 'BET_PAID', 1);
+          CALL bet_wallet.credit_bet_v1('stored', 'BET_PAID', 1);
           COMMIT`)
       } finally {
         connection.destroy()

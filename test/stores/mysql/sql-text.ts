@@ -11,7 +11,7 @@ import { tablesOf } from '../../../src/stores/mysql/tables.js'
 const players = { table: 'pam.accounts', id: 'no', currency: 'iso', balance: 'amount' }
 const options: MysqlTables[] = [
   {},
-  { legacyBets: 'pam.bets', players: { ...players, idType: 'bigint' } },
+  { players: { ...players, idType: 'bigint' } },
   { players: { ...players, idCollation: 'latin1_swedish_ci', balanceType: 'text' } },
   { players: { ...players, idType: 'uuid', balanceType: 'minor-units', minorUnits: { EUR: 2 } } },
 ]

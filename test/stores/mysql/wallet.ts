@@ -56,12 +56,11 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
   const inSchema = (text: string) => text.replaceAll('SCHEMA', schema)
   await admin.query(`CREATE DATABASE ${schema}`)
   for (const statement of ddl) await admin.query(inSchema(statement))
-  const { players, legacyBets, ...others } = options
+  const { players, ...others } = options
   const settings: MysqlStoreOptions = {
     ...others,
     schema,
     ...(players && { players: { ...players, table: inSchema(players.table) } }),
-    ...(legacyBets && { legacyBets: inSchema(legacyBets) }),
   }
   await migrateMysql(admin, settings)
   if (players === undefined)

@@ -3,14 +3,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import {
-  handlePlaceBet,
-  handleRollbackBet,
-  handleUnsettlement,
-  recordSettlement,
-} from '../../../src/handlers.js'
+import { handlePlaceBet, handleRollbackBet, recordSettlement } from '../../../src/handlers.js'
 import { createPostgresStore } from '../../../src/stores/postgres/index.js'
-import { live, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
+import { placeBet, rollbackBet, settlement } from '../../fixtures.js'
 import { databaseOfFile, endOf, placing, settling, until, type Wallet } from './wallet.js'
 
 const { admin, url, opened, open: wallet } = await databaseOfFile()
@@ -182,40 +177,6 @@ it('a bet that other SQL changes while a commit waits for the row of the bet is 
   await other.query('COMMIT')
   expect(await paying).toMatchObject({ ok: true, balance: '75' })
   expect(await made.rows('SELECT bet_paid_live::text, revision FROM SCHEMA.bets')).toEqual([['65', 3]])
-})
-
-describe('a view of legacy bets', () => {
-  const nothing = ['voided', 'cashout'].flatMap(type =>
-    ['live', 'reversed', 'owed'].map(part => `NULL::numeric AS ${type}_${part}`),
-  )
-  async function cutOver(schema: string, bets: string) {
-    await admin.query(`CREATE SCHEMA ${schema};
-      CREATE VIEW ${schema}.legacy AS SELECT bet_id, 'alice' AS player_id, 'EUR' AS currency, 30 AS stake, 'PLACED' AS status,
-        paid AS bet_paid_live, NULL::numeric AS bet_paid_reversed, NULL::numeric AS bet_paid_owed, ${nothing.join(', ')}
-      FROM (VALUES ${bets}) AS known (bet_id, paid)`)
-    return wallet({ options: { legacyBets: `${schema}.legacy` } })
-  }
-
-  it('that fills only the live credit: the bet counts as paid in load, commit and credit_bet', async () => {
-    const made = await cutOver('half_filled', "('bet-1', 60), ('bet-2', NULL)")
-    expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('60') })
-    expect((await made.store.load({ ...keys, betId: 'bet-2' })).bet?.credits).toEqual({})
-    expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ errorCode: 'INVALID_BET' })
-    await made.rows("SELECT SCHEMA.credit_bet_v1('bet-1', 'BET_PAID', 5)")
-    expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('65') })
-    expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '35' })
-  })
-
-  it('that returns a bet twice: a fault for this bet alone, and neither row is used', async () => {
-    const made = await cutOver('twice', "('bet-1', 60), ('bet-1', NULL), ('bet-2', NULL)")
-    const [twice, once_] = await Promise.all([
-      endOf(handleRollbackBet(made.store, rollbackBet())),
-      endOf(handleRollbackBet(made.store, rollbackBet({ transactionId: 'rollback-2', betId: 'bet-2' }))),
-    ])
-    expect(twice).toMatchObject({ code: 'LOAD_FAILED', cause: { code: '21000' } })
-    expect(once_).toMatchObject({ ok: true, balance: '130' })
-    expect(await made.recorded()).toEqual(['rollbackbet rollback-2 30'])
-  })
 })
 
 it('a server that closes a connection in the packet that makes it ready does not end this process', async () => {

@@ -9,7 +9,6 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { creditColumns } from '../../../src/stores/database/record-columns.js'
 import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -54,7 +53,6 @@ describe('with invalid options', () => {
       'players.minorUnits.EUR must be a whole number',
     ],
     [{ players: { ...accounts, colour: 'red' } }, 'unknown option "players.colour"'],
-    [{ legacyBets: 'bets' }, 'legacyBets must be a table with its schema'],
     [{ withinTransaction: true }, 'withinTransaction must be a function'],
     [{ batchMax: 0 }, 'batchMax must be a whole number from 1'],
     [{ queueMax: 1 }, 'queueMax must be a whole number from 2'],
@@ -150,33 +148,6 @@ describe('with a schema of another version or other options', () => {
     expect(error?.message).toMatch(new RegExp(`${schema}\\.${name}_v1\\w* was changed: run migratePostgres`))
     await migratePostgres(pool, { schema })
     expect(await startError({ schema })).toBeNull()
-  })
-
-  test('a view of legacy bets that lacks a column: SCHEMA_VERSION, with the error of PostgreSQL', async () => {
-    await pool.query("CREATE VIEW pam.legacy AS SELECT 'b'::text AS bet_id, 'p'::text AS player_id")
-    const options = { schema: 'viewed', legacyBets: 'pam.legacy' }
-    await migratePostgres(pool, options)
-    const error = await startError(options)
-    expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/column "currency" not found in data type pam\.legacy/)
-  })
-
-  test('a view of legacy bets whose ids fold case: SCHEMA_VERSION, with what to do', async () => {
-    const view = (id: string) => `CREATE OR REPLACE VIEW pam.folded AS SELECT ${id}, 'p'::text AS player_id,
-      'EUR'::text AS currency, 1::numeric AS stake, 'PLACED'::text AS status,
-      ${creditColumns.map(column => `NULL::numeric AS ${column}`).join(', ')} FROM pam.old_bets`
-    await pool.query(`
-      CREATE COLLATION pam.folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-      CREATE TABLE pam.old_bets (bet_id text COLLATE pam.folding PRIMARY KEY);
-      ${view('bet_id')}`)
-    const options = { schema: 'folding', legacyBets: 'pam.folded' }
-    await migratePostgres(pool, options)
-    expect(await startError(options)).toMatchObject({
-      code: 'SCHEMA_VERSION',
-      message: expect.stringMatching(/collation of bet_id in "pam"\."folded" is nondeterministic/),
-    })
-    await pool.query(`DROP VIEW pam.folded; ${view('bet_id COLLATE "C" AS bet_id')}`)
-    expect(await startError(options)).toBeNull()
   })
 })
 

@@ -9,6 +9,7 @@ import {
   classifyError,
   errors,
   isConnectionLost,
+  isSessionEnded,
   startError,
   storeError,
 } from '../../../src/stores/postgres/errors.js'
@@ -152,11 +153,22 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
 describe('a server that translates its messages', () => {
   const of = (code: string, severity: string) => ofPg({ code, message: 'm', severity })
 
+  it('ERROR: nothing of the batch is recorded', () => {
+    expect(answerOf(of('XX001', 'ERROR'))).toBe('rolled-back')
+    expect(answerOf(of('08001', 'ERROR'))).toBe('unclear')
+    expect(classifyError(of('53100', 'ERROR'), true)).toBe('unavailable')
+  })
+
   // cspell:disable-next-line
-  it.each(['ERROR', 'FEHLER', 'ERREUR', 'ОШИБКА', '错误'])('%s: nothing of the batch is recorded', word => {
-    expect(answerOf(of('XX001', word))).toBe('rolled-back')
-    expect(answerOf(of('08001', word))).toBe('unclear')
-    expect(classifyError(of('53100', word), true)).toBe('unavailable')
+  it.each(['FEHLER', 'ERREUR', 'ОШИБКА', '错误'])('%s: decided by the SQLSTATE, or unknown', word => {
+    expect(classifyError(of('40001', word), true)).toBe('conflict')
+    expect(classifyError(of('23514', word), true)).toBe('rejected')
+    for (const code of ['XX001', '08001', '53100']) {
+      expect(answerOf(of(code, word))).toBe(null)
+      expect(classifyError(of(code, word), true)).toBe('unknown')
+    }
+    // A hook may have rolled back to a savepoint.
+    expect(isSessionEnded(of('23505', word))).toBe(false)
   })
 
   // cspell:disable-next-line
@@ -165,6 +177,7 @@ describe('a server that translates its messages', () => {
       expect(answerOf(of(code, word))).toBe(null)
       expect(classifyError(of(code, word), true)).toBe('unknown')
     }
+    expect(isSessionEnded(of('57P01', word))).toBe(true)
   })
 })
 

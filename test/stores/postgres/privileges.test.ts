@@ -7,7 +7,6 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readPage, sectionOf } from '../../docs/pages.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { rightsOf, useStore } from '../grants.js'
 
@@ -120,55 +119,4 @@ test('where EXECUTE is revoked from PUBLIC, it is granted on the routines of the
   const { rows } = await pool.query("SELECT proname FROM pg_proc WHERE proname LIKE 'commit_alone_%'")
   await pool.query(`REVOKE EXECUTE ON PROCEDURE bet_wallet.${rows[0].proname} FROM wallet${suffix}`)
   await expect(asRole(`wallet${suffix}`, wallet)).rejects.toMatchObject({ code: 'INSUFFICIENT_PRIVILEGE' })
-})
-
-const sentence = 'With `legacyBets` all three need SELECT on the view, and `settlements` INSERT on `bets`'
-
-describe('with a view of legacy bets', async () => {
-  const database = await freshDatabase()
-  const options: PostgresTables = { ...tables, legacyBets: 'pam.legacy_bets' }
-  const rightsOfView = [
-    ...roles.map(role => ({ role, text: 'SELECT ON pam.legacy_bets' })),
-    { role: `settlements${suffix}`, text: 'INSERT ON bet_wallet.bets' },
-  ]
-  beforeAll(async () => {
-    await database.pool.query(`CREATE SCHEMA pam;
-      CREATE TABLE pam.accounts (account_no text PRIMARY KEY, currency text NOT NULL, balance_cents bigint NOT NULL,
-        CHECK (account_no <> 'bob' OR balance_cents >= 9000));
-      INSERT INTO pam.accounts VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000);
-      CREATE TABLE pam.old_bets (bet_no text PRIMARY KEY);
-      INSERT INTO pam.old_bets SELECT 'legacy-' || n FROM generate_series(1, 9) n;
-      CREATE VIEW pam.legacy_bets AS SELECT bet_no AS bet_id, 'alice' AS player_id, 'EUR' AS currency,
-        1::numeric AS stake, 'PLACED' AS status, NULL::numeric AS bet_paid_live, NULL::numeric AS bet_paid_reversed,
-        NULL::numeric AS bet_paid_owed, NULL::numeric AS voided_live, NULL::numeric AS voided_reversed,
-        NULL::numeric AS voided_owed, NULL::numeric AS cashout_live, NULL::numeric AS cashout_reversed,
-        NULL::numeric AS cashout_owed FROM pam.old_bets`)
-    await migratePostgres(database.pool, options)
-    for (const { role, text } of [...rights, ...rightsOfView])
-      await database.pool.query(`GRANT ${text} TO ${role}`)
-  })
-  afterAll(async () => {
-    for (const role of roles) await database.pool.query(`DROP OWNED BY ${role}`)
-    await database.drop()
-  })
-
-  test('the page says what it needs', () => {
-    expect(sectionOf(readPage('docs/postgres.md'), 'Privileges').text).toContain(sentence)
-  })
-
-  test.each(rightsOfView)('$role: with the rights, and not without $text', async ({ role, text }) => {
-    const use = () =>
-      asRole(
-        role,
-        async own => {
-          runs += 1
-          await usesWith(options, `legacy-${(runs % 9) + 1}`)[role.replace(suffix, '')]?.(own)
-        },
-        database.url,
-      )
-    await database.pool.query(`REVOKE ${text} FROM ${role}`)
-    await expect(use()).rejects.toThrow()
-    await database.pool.query(`GRANT ${text} TO ${role}`)
-    await use()
-  })
 })

@@ -17,9 +17,6 @@ const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice
 
 const accounts = `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(20,2))`
 const filled = `INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100)`
-const legacyColumns = ['bet_paid', 'voided', 'cashout']
-  .flatMap(type => ['live', 'reversed', 'owed'].map(part => `NULL::numeric AS ${type}_${part}`))
-  .join(', ')
 
 /** The tables of the PAM, and what another session does to them in one database transaction. */
 const cases: [name: string, ddl: string, rewrite: string][] = [
@@ -77,24 +74,21 @@ const cases: [name: string, ddl: string, rewrite: string][] = [
   // The tables that say which bets and transactions exist.
   ['bets', '', 'ALTER TABLE SCHEMA.bets SET UNLOGGED'],
   ['transactions', '', 'ALTER TABLE SCHEMA.transactions ADD note text DEFAULT random()::text'],
-  ['the table behind the view of legacy bets', '', 'ALTER TABLE SCHEMA.old_bets SET UNLOGGED'],
 ]
 
 async function open(isolation: string, ddl: string) {
   const options: PostgresStoreOptions = {
     ...longTimeouts,
     players: { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' },
-    legacyBets: 'SCHEMA.legacy',
   }
   const wallet = await openWallet({
     ...{ admin, url, options },
-    ddl: `${accounts}; ${filled}; ${ddl};
-      CREATE TABLE SCHEMA.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
-      CREATE VIEW SCHEMA.legacy AS SELECT *, ${legacyColumns} FROM SCHEMA.old_bets;
-      INSERT INTO SCHEMA.old_bets VALUES ('legacy-1', 'alice', 'EUR', 5, 'PLACED')`,
+    ddl: `${accounts}; ${filled}; ${ddl}`,
     pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
   })
   onTestFinished(() => wallet.close())
+  await admin.query(`INSERT INTO ${wallet.schema}.bets (bet_id, player_id, currency, stake, status, revision)
+    VALUES ('imported-1', 'alice', 'EUR', 5, 'PLACED', 1)`)
   /** Calls, which begin while another session rewrites a table. */
   async function during<T>(rewrite: string, calls: () => Promise<T>): Promise<T> {
     const other = await wallet.otherSession()
@@ -114,7 +108,7 @@ describe.each(['read committed', 'serializable'])('a confirmed load in %s', isol
     const { store, during } = await open(isolation, ddl)
     expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
     const load = () =>
-      Promise.all([store.loadConfirmed(keys), store.loadConfirmed({ ...keys, betId: 'legacy-1' })])
+      Promise.all([store.loadConfirmed(keys), store.loadConfirmed({ ...keys, betId: 'imported-1' })])
     const before = await load()
     expect(before).toMatchObject([
       { player: { playerId: 'alice' }, bet: { stake: '30' }, transaction: { delta: '-30' } },
@@ -126,27 +120,27 @@ describe.each(['read committed', 'serializable'])('a confirmed load in %s', isol
 })
 
 describe.each(['read committed', 'repeatable read', 'serializable'])('a commit in %s', isolation => {
-  const ofLegacy = {
-    ...placing({ n: 2, fields: { betId: 'legacy-1' } }),
-    bet: bet({ betId: 'legacy-1', stake: '30' }),
+  const ofImported = {
+    ...placing({ n: 2, fields: { betId: 'imported-1' } }),
+    bet: bet({ betId: 'imported-1', stake: '30' }),
   }
   const ofRecorded = placing({ n: 1, fields: { transactionId: 'place-3' } })
 
-  test.each(cases.slice(-3))('that waits for %s sees all bets', async (_, ddl, rewrite) => {
+  test.each(cases.slice(-2))('that waits for %s sees all bets', async (_, ddl, rewrite) => {
     const { store, during, recorded } = await open(isolation, ddl)
     expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
-    const commits = () => Promise.all([ofLegacy, ofRecorded].map(changes => store.commit(changes)))
+    const commits = () => Promise.all([ofImported, ofRecorded].map(changes => store.commit(changes)))
     expect(await during(rewrite, commits)).toEqual([{ status: 'conflict' }, { status: 'conflict' }])
     expect(await recorded()).toEqual(['placebet place-1 -30'])
   })
 
-  test.each(cases.slice(0, -3))('that waits for %s is not refused', async (_, ddl, rewrite) => {
+  test.each(cases.slice(0, -2))('that waits for %s is not refused', async (_, ddl, rewrite) => {
     const { store, during, recorded } = await open(isolation, ddl)
     expect(await during(rewrite, () => handlePlaceBet(store, placeBet()))).toMatchObject({ ok: true })
     expect(await recorded()).toEqual(['placebet place-1 -30'])
   })
 
-  const rewrite = 'ALTER TABLE SCHEMA.old_bets SET UNLOGGED'
+  const rewrite = 'ALTER TABLE SCHEMA.bets SET UNLOGGED'
   test.each(['Pool', 'client without a pool'])('with withinTransaction, over a %s', async kind => {
     const { options, pool, during, recorded } = await open(isolation, '')
     const client =
@@ -171,7 +165,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a commit i
           }
     const store = createPostgresStore(client, { ...options, withinTransaction: async () => {} })
     await store.ready()
-    expect(await during(rewrite, () => store.commit(ofLegacy))).toEqual({ status: 'conflict' })
+    expect(await during(rewrite, () => store.commit(ofImported))).toEqual({ status: 'conflict' })
     expect(await recorded()).toEqual([])
   })
 })

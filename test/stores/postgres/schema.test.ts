@@ -2,7 +2,7 @@
  * The migration, its constraints, the cut-over from a legacy integration, and the plans of its statements.
  */
 
-import { handleRollbackBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
+import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from 'bet-wallet'
 import {
   createPostgresStore,
   importBets,
@@ -17,6 +17,7 @@ import { commitQuery } from '../../../src/stores/postgres/sql/commit.js'
 import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { loadQuery } from '../../../src/stores/postgres/sql/load.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
+import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 
 const { pool, url, drop } = await freshDatabase()
@@ -71,10 +72,8 @@ describe('the migration', () => {
       ]),
     ),
   ])('fits a page, with %s: no line over 120 characters, no trailing space, no tab', (_, options) => {
-    for (const legacyBets of [{}, { legacyBets: 'pam.legacy_bets' }]) {
-      const lines = postgresMigrationSql({ ...options, ...legacyBets }).split('\n')
-      expect(lines.filter(line => line.length > 120 || /\s$|\t/.test(line))).toEqual([])
-    }
+    const lines = postgresMigrationSql(options).split('\n')
+    expect(lines.filter(line => line.length > 120 || /\s$|\t/.test(line))).toEqual([])
   })
 
   test('keeps a line break inside a name', async () => {
@@ -85,7 +84,7 @@ describe('the migration', () => {
   })
 
   test('has no question mark, which Knex takes for a parameter', () => {
-    expect(postgresMigrationSql({ legacyBets: 'pam.legacy_bets' })).not.toContain('?')
+    expect(postgresMigrationSql()).not.toContain('?')
   })
 
   test('makes no changes when it fails', async () => {
@@ -206,10 +205,10 @@ describe('at a cut-over (D27)', () => {
   }
   const paid = { BET_PAID: { live: '60.50', reversed: '0', owed: '0' } }
 
-  async function fresh(schema: string, options: { legacyBets?: string } = {}) {
-    await migratePostgres(pool, { schema, ...options })
+  async function fresh(schema: string) {
+    await migratePostgres(pool, { schema })
     await pool.query(`INSERT INTO ${schema}.players VALUES ('anna', 'EUR', 100)`)
-    return createPostgresStore(pool, { schema, ...options })
+    return createPostgresStore(pool, { schema })
   }
   const balanceIn = async (schema: string) =>
     (await pool.query(`SELECT balance FROM ${schema}.players`)).rows[0].balance
@@ -240,6 +239,40 @@ describe('at a cut-over (D27)', () => {
       balance: '69.5',
     })
     expect(await balanceIn('imported')).toBe('69.5')
+  })
+
+  test('a second import replaces a bet that the library has not changed, and no other', async () => {
+    const schema = 'twice'
+    const store = await fresh(schema)
+    const names = ['same', 'paid', 'rolled-back', 'credited']
+    const dayBefore = names.map(betId => ({ ...placed, betId }))
+    const gone = { ...placed, betId: 'gone', status: 'ROLLED_BACK' as const }
+    await importBets(pool, { schema }, [...dayBefore, gone])
+    const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'rolled-back' }
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130' })
+    // Answered with success, and no change of the bet: it must stay rolled back.
+    const again = { ...rollback, transactionId: 'r-2', betId: 'gone' }
+    expect(await handleRollbackBet(store, again)).toMatchObject({ ok: true, balance: '130' })
+    await pool.query(`SELECT ${schema}.credit_bet_v1('credited', 'VOIDED', 5)`)
+    const bet = placeBet({ playerId: 'anna', betId: 'new', amount: '10' })
+    expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true })
+
+    const changed = { ...placed, playerId: 'berta', currency: 'JPY', stake: '31', credits: paid }
+    const others = ['paid', 'rolled-back', 'credited', 'gone', 'new'].map(betId => ({ ...changed, betId }))
+    const now = [{ ...placed, betId: 'same' }, ...others]
+    expect(await importBets(pool, { schema }, now)).toEqual({ imported: 1, alreadyPresent: 5 })
+    const { rows } = await pool.query(
+      `SELECT concat_ws(' ', bet_id, player_id, currency, stake, status, bet_paid_live, voided_live, revision) AS bet
+        FROM ${schema}.bets ORDER BY bet_id`,
+    )
+    expect(rows.map(row => row.bet)).toEqual([
+      'credited anna EUR 30 PLACED 5 2',
+      'gone anna EUR 30 ROLLED_BACK 1',
+      'new anna EUR 10 PLACED 1',
+      'paid berta JPY 31 PLACED 60.50 1',
+      'rolled-back anna EUR 30 ROLLED_BACK 2',
+      'same anna EUR 30 PLACED 1',
+    ])
   })
 
   test('imported transactions are replayed', async () => {
@@ -332,66 +365,18 @@ describe('at a cut-over (D27)', () => {
       message: expect.stringMatching(/^bets, wrong: .*amount/),
     })
   })
-
-  test('legacy bets of a view are rolled back, settled and unsettled; changes are stored', async () => {
-    await pool.query(`CREATE SCHEMA before;
-      CREATE TABLE before.bets (ticket text PRIMARY KEY, account text, stake numeric, state text, payout numeric);
-      INSERT INTO before.bets VALUES ('open', 'anna', 30, 'OPEN', NULL), ('paid', 'anna', 30, 'PAID', 60.50), ('gone', 'anna', 30, 'CANCELLED', NULL);
-      CREATE VIEW before.legacy AS SELECT ticket AS bet_id, account AS player_id, 'EUR'::text AS currency, stake,
-        CASE state WHEN 'CANCELLED' THEN 'ROLLED_BACK' ELSE 'PLACED' END AS status,
-        payout AS bet_paid_live, CASE WHEN payout IS NOT NULL THEN 0 END AS bet_paid_reversed, CASE WHEN payout IS NOT NULL THEN 0 END AS bet_paid_owed,
-        NULL::numeric AS voided_live, NULL::numeric AS voided_reversed, NULL::numeric AS voided_owed,
-        NULL::numeric AS cashout_live, NULL::numeric AS cashout_reversed, NULL::numeric AS cashout_owed
-        FROM before.bets`)
-    const store = await fresh('viewing', { legacyBets: 'before.legacy' })
-    const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
-    // Twice at once: the first one stores the bet.
-    const answers = await Promise.all([
-      handleRollbackBet(store, rollback),
-      handleRollbackBet(store, { ...rollback, transactionId: 'r-2' }),
-    ])
-    expect(answers).toMatchObject([{ ok: true }, { ok: true }])
-    expect(await balanceIn('viewing')).toBe('130')
-    const unsettlement = { ...request, type: 'UNSCORED', transactionId: 'u-1', betId: 'paid' }
-    expect(await handleUnsettlement(store, unsettlement)).toMatchObject({ ok: true, balance: '69.5' })
-    expect(await handleUnsettlement(store, { ...unsettlement, transactionId: 'u-2' })).toMatchObject({
-      ok: false,
-      errorCode: 'INVALID_BET',
-    })
-    const settlement = {
-      ...request,
-      type: 'VOIDED',
-      transactionId: 's-1',
-      betId: 'gone',
-      amount: '30',
-      currency: 'EUR',
-    }
-    expect(await recordSettlement(store, settlement)).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
-    // PAM settlement code, on a bet that is only in the view.
-    await pool.query("INSERT INTO before.bets VALUES ('later', 'anna', 5, 'OPEN', NULL)")
-    await pool.query("SELECT viewing.credit_bet_v1('later', 'VOIDED', 5)")
-    const { rows } = await pool.query(
-      "SELECT stake, status, voided_live, revision FROM viewing.bets WHERE bet_id = 'later'",
-    )
-    expect(rows).toEqual([{ stake: '5', status: 'PLACED', voided_live: '5', revision: 2 }])
-  })
 })
 
 describe('the plans', () => {
   const options = {
     schema: 'planned',
     players: { table: 'planned_pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
-    legacyBets: 'planned_pam.legacy',
   }
   const settings = ['plan_cache_mode = force_generic_plan', 'jit = off', 'enable_seqscan = off']
 
   beforeAll(async () => {
     await pool.query(`CREATE SCHEMA planned_pam;
-      CREATE TABLE planned_pam.accounts (id text PRIMARY KEY, currency text, balance numeric);
-      CREATE TABLE planned_pam.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
-      CREATE VIEW planned_pam.legacy AS SELECT *, ${['bet_paid', 'voided', 'cashout']
-        .flatMap(type => ['live', 'reversed', 'owed'].map(what => `NULL::numeric AS ${type}_${what}`))
-        .join(', ')} FROM planned_pam.old_bets`)
+      CREATE TABLE planned_pam.accounts (id text PRIMARY KEY, currency text, balance numeric)`)
     await migratePostgres(pool, options)
   })
 
@@ -420,14 +405,11 @@ describe('the plans', () => {
       'tables of 20,000 rows, analyzed',
       async () => {
         await pool.query(`INSERT INTO planned_pam.accounts SELECT 'p' || n, 'EUR', 5 FROM generate_series(1, 20000) n;
-          INSERT INTO planned_pam.old_bets SELECT 'o' || n, 'p1', 'EUR', 5, 'PLACED' FROM generate_series(1, 20000) n;
           INSERT INTO planned.bets (bet_id, player_id, currency, stake, status, revision)
             SELECT 'b' || n, 'p1', 'EUR', 5, 'PLACED', 1 FROM generate_series(1, 20000) n;
           INSERT INTO planned.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date)
             SELECT 'placebet', 't' || n, 'p1', 'b' || n, 5, 'EUR', -5, 'ACCEPTED', now() FROM generate_series(1, 20000) n`)
-        await pool.query(
-          'VACUUM ANALYZE planned_pam.accounts, planned_pam.old_bets, planned.bets, planned.transactions',
-        )
+          await pool.query('VACUUM ANALYZE planned_pam.accounts, planned.bets, planned.transactions')
       },
     ],
   ])('look up every row by index, in %s', async (_, fill) => {

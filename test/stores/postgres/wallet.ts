@@ -81,12 +81,10 @@ export async function openWallet({
   if (ddl !== undefined) await admin.query(inSchema(ddl))
   const { players: table } = options
   const own = table && { ...table, table: inSchema(table.table) }
-  const { legacyBets } = options
   const settings = {
     ...options,
     schema,
     ...(own && { players: own }),
-    ...(legacyBets && { legacyBets: inSchema(legacyBets) }),
   }
   await migratePostgres(admin, settings)
   if (own === undefined) {

@@ -75,7 +75,6 @@ test.each([
   [['wallet', '--id', 'account_no'], "--id needs --players: the players' table"],
   [['wallet', '--players', 'pam.accounts'], '--players needs its columns: --id, --currency and --balance'],
   [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],
-  [['wallet', '--legacy-bets', 'pam.bets'], '--legacy-bets needs --players or --own-players'],
   [['wallet', ...mapping, '--minor-units', 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
   [['wallet', ...mapping, '--minor-units', 'EUR=2,EUR=3'], '--minor-units must be 2, or EUR=2,JPY=0'],
   [['wallet', ...mapping, '--players', 'accounts'], 'players.table must be a table with its schema'],

@@ -133,7 +133,7 @@ test('a type that contradicts the word of the operation is an error', async () =
   }
 })
 
-describe('an imported transaction whose bet is only in the view of legacy bets', () => {
+describe('an imported transaction whose bet was not imported', () => {
   const imported = (operation: 'rollbackbet' | 'unsettlement', delta: string) => ({
     ...record(operation, 't', 'b', '5'),
     betCurrency: null,

@@ -30,8 +30,8 @@ import {
   transactionColumns,
   transactionValues,
   unitDecimal,
+  whereReserved,
 } from './fragments.js'
-import { legacyRevision } from './legacy-bets.js'
 
 /**
  * Called with the fields of one item. The guards are checked first, and enforced by the writes too: guards 1
@@ -52,10 +52,10 @@ export function commitOneProcedure(tables: Tables): Procedure {
       BEGIN
         DECLARE verdict varchar(12) DEFAULT 'conflict';
         DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
-        DECLARE stored_revision, legacy_revision integer;
+        DECLARE stored_revision integer;
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
-        DECLARE balance_before, balance_after ${unitDecimal};
+        DECLARE balance_before, balance_after, reserved_before ${unitDecimal};
         ${commitHandler}
 
         ${refuseReadOnly}
@@ -73,7 +73,16 @@ export function commitOneProcedure(tables: Tables): Procedure {
           SET verdict = 'committed';
         END;
 
-        SELECT 0, verdict, ${['player_currency', 'balance_text', 'item_id'].map(asBytes).join(', ')};
+        SELECT 0, verdict, ${[
+          'player_currency',
+          'balance_text',
+          'item_id',
+          ...whereReserved(tables, () => 'reserved_before')
+            .split(' ')
+            .filter(Boolean),
+        ]
+          .map(asBytes)
+          .join(', ')};
         ${commitNow}
       END`,
   })
@@ -97,8 +106,7 @@ function checkGuards(tables: Tables): string {
     IF item_bet_revision IS NOT NULL THEN
       -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
       SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
-      ${legacyRevision(tables)}
-      IF COALESCE(stored_revision, legacy_revision, 0) <> item_bet_revision - 1 THEN
+      IF COALESCE(stored_revision, 0) <> item_bet_revision - 1 THEN
         LEAVE guards_and_writes;
       END IF;
     END IF;`
@@ -119,11 +127,12 @@ function isTooLong(tables: Tables): string {
 function lockPlayer(tables: Tables): string {
   const { table } = tables.players
   const player = isPlayer(tables, 'player', 'item_player_id')
+  const reserved = whereReserved(tables, () => 'reserved_before')
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     SELECT true, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')},
-      ${asBytes(`player.${tables.players.columns.balance}`)}
-    INTO is_locked, player_currency, balance_before, balance_text
+      ${asBytes(`player.${tables.players.columns.balance}`)}${whereReserved(tables, column => `, ${column}`)}
+    INTO is_locked, player_currency, balance_before, balance_text${whereReserved(tables, () => ', reserved_before')}
     FROM ${table} player
     WHERE ${player}
     FOR UPDATE SKIP LOCKED;
@@ -138,8 +147,8 @@ function lockPlayer(tables: Tables): string {
     -- Guard 3: the currency and the floor of the balance.
     IF item_balance_delta IS NOT NULL THEN
       SET balance_after = balance_before + item_balance_delta;
-      IF NOT ${balanceIsValid('item_', 'player_currency', 'balance_before')}
-        OR ${isBelowFloor('item_', 'balance_after')} THEN
+      IF NOT ${balanceIsValid('item_', 'player_currency', 'balance_before', reserved)}
+        OR ${isBelowFloor('item_', `balance_after${reserved && ` - ${reserved}`}`)} THEN
         LEAVE guards_and_writes;
       END IF;
       IF ${exceedsColumn('item_', 'balance_after')} ${isTooLong(tables)} THEN
@@ -161,6 +170,7 @@ const insertEvent = ({ schema, outbox }: Tables): string =>
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
+  const available = `COALESCE(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
   const player = isPlayer(tables, 'player', 'item_player_id')
   return sql`
     ${setRecordedTime}
@@ -168,7 +178,7 @@ function write(tables: Tables): string {
       ${transactionColumns}
     )
     VALUES (
-      ${transactionValues('item_', inWholeUnits(tables, 'player_currency', 'COALESCE(balance_after, balance_before)'))}
+      ${transactionValues('item_', inWholeUnits(tables, 'player_currency', available))}
     );
     ${insertEvent(tables)}
     IF stored_revision IS NOT NULL THEN

@@ -29,8 +29,8 @@ import {
   transactionColumns,
   transactionValues,
   unitDecimal,
+  whereReserved,
 } from './fragments.js'
-import { joinLegacyBet, storedRevision } from './legacy-bets.js'
 
 /**
  * Called with a JSON array of items, each an array of its fields, and the playerIds in their order.
@@ -75,12 +75,13 @@ export function commitProcedure(tables: Tables): Procedure {
 }
 
 /** One of each per connection. Both are in memory, and never logged. */
-function temporaryTables({ schema }: Tables): string {
+function temporaryTables(tables: Tables): string {
+  const { schema } = tables
   return sql`
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_players (
       player_id ${exactText(255)} NOT NULL PRIMARY KEY,
       currency ${exactText(255)},
-      balance ${unitDecimal}
+      balance ${unitDecimal}${whereReserved(tables, () => `,\nreserved ${unitDecimal}`)}
     ) ENGINE = MEMORY;
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_items (
       item_index integer NOT NULL PRIMARY KEY,
@@ -97,7 +98,7 @@ function lockPlayers(tables: Tables): string {
   return sql`
     -- Lock order: the players, then the bets, in every commit. It does not wait for a locked player.
     INSERT INTO ${schema}.wallet_batch_players
-    SELECT item.player_id, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')}
+    SELECT item.player_id, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')}${whereReserved(tables, reserved => `, ${reserved}`)}
     FROM JSON_TABLE(player_ids, '$[*]' COLUMNS (player_id ${exactText(255)} PATH '$')) item
     STRAIGHT_JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
     -- Beside JSON_TABLE, MySQL requires the table to lock (3569). MariaDB does not know OF.
@@ -107,13 +108,14 @@ function lockPlayers(tables: Tables): string {
 function judge(tables: Tables): string {
   const { schema, players } = tables
   const balanceAfter = 'locked.balance + item.balance_delta'
+  const reserved = whereReserved(tables, () => 'locked.reserved')
   return sql`
     INSERT INTO ${schema}.wallet_batch_items
     SELECT
       item.item_index - 1,
       CASE
         WHEN recorded.id IS NOT NULL THEN 'conflict' -- guard 1
-        WHEN item.bet_revision IS NOT NULL AND ${storedRevision(tables)} <> item.bet_revision - 1
+        WHEN item.bet_revision IS NOT NULL AND COALESCE(bet.revision, 0) <> item.bet_revision - 1
           THEN 'conflict' -- guard 2
         WHEN locked.player_id IS NULL THEN
           -- Busy: another writer holds the row lock.
@@ -121,8 +123,8 @@ function judge(tables: Tables): string {
             SELECT 1 FROM ${players.table} player WHERE ${isPlayer(tables, 'player', 'item.player_id')}
           ), 'busy', 'conflict')
         WHEN item.balance_delta IS NULL THEN 'committed'
-        WHEN NOT ${balanceIsValid('item.', 'locked.currency', 'locked.balance')} THEN 'conflict' -- guard 3
-        WHEN ${isBelowFloor('item.', balanceAfter)} THEN 'conflict' -- guard 3, the floor
+        WHEN NOT ${balanceIsValid('item.', 'locked.currency', 'locked.balance', reserved)} THEN 'conflict' -- guard 3
+        WHEN ${isBelowFloor('item.', `${balanceAfter}${reserved && ` - ${reserved}`}`)} THEN 'conflict' -- guard 3, the floor
         WHEN ${exceedsColumn('item.', balanceAfter)} THEN 'out-of-range'
         ELSE 'committed'
       END,
@@ -135,8 +137,7 @@ function judge(tables: Tables): string {
     LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     LEFT JOIN ${schema}.wallet_transactions recorded
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
-    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
-    ${joinLegacyBet(tables, 'item.bet_id')};`
+    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id;`
 }
 
 const balanceAfter = 'locked.balance + COALESCE(item.balance_delta, 0)'
@@ -145,6 +146,7 @@ function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'item.player_id')
+  const available = `${balanceAfter}${whereReserved(tables, () => ' - locked.reserved')}`
   const isChange = "item.verdict = 'committed' AND item.balance_delta IS NOT NULL"
   return sql`
     ${setRecordedTime}
@@ -152,7 +154,7 @@ function write(tables: Tables): string {
       ${transactionColumns}
     )
     SELECT
-      ${transactionValues('item.', inWholeUnits(tables, 'locked.currency', balanceAfter))}
+      ${transactionValues('item.', inWholeUnits(tables, 'locked.currency', available))}
     FROM ${schema}.wallet_batch_items item
     JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     WHERE item.verdict = 'committed';
@@ -212,7 +214,7 @@ function answer(tables: Tables): string {
   const { schema } = tables
   return sql`
     SELECT item.item_index, item.verdict, ${asBytes('locked.currency')},
-      ${asBytes(balanceAfter)}, ${asBytes('item.id')}
+      ${asBytes(balanceAfter)}, ${asBytes('item.id')}${whereReserved(tables, () => `, ${asBytes('locked.reserved')}`)}
     FROM ${schema}.wallet_batch_items item
     LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     ${allRows};`

@@ -5,14 +5,12 @@ import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import {
   amountDecimal,
-  betColumns,
   creditProcedureName,
   defineProcedure,
   exactText,
   isPlayer,
   type Procedure,
 } from './fragments.js'
-import { legacyBetColumns } from './legacy-bets.js'
 import { literal } from './quoting.js'
 
 export function creditProcedure(tables: Tables): Procedure {
@@ -53,7 +51,6 @@ export function creditProcedure(tables: Tables): Procedure {
         IF known_player_id IS NULL THEN
           SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
         END IF;
-        ${legacyPlayer(tables)}
         IF known_player_id IS NULL THEN
           SET problem = CONCAT('bet-wallet: unknown bet ', LEFT(settled_bet_id, 100));
           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
@@ -65,7 +62,6 @@ export function creditProcedure(tables: Tables): Procedure {
         WHERE ${isPlayer(tables, 'player', 'known_player_id')}
         FOR UPDATE;
 
-        ${storeLegacyBet(tables)}
         ${refuseFractions(tables)}
         UPDATE ${schema}.wallet_bets bet
         SET
@@ -95,26 +91,4 @@ function creditAssignments(type: (typeof settlementTypes)[number]): string {
       return `bet.${column} = IF(settlement_type = '${type.toUpperCase()}', ${credited}, bet.${column})`
     }),
   )
-}
-
-function legacyPlayer({ legacyBets }: Tables): string {
-  if (legacyBets === null) return '-- There is no view of legacy bets.'
-  return sql`
-    IF known_player_id IS NULL THEN
-      SELECT legacy.player_id INTO known_player_id FROM ${legacyBets} legacy WHERE legacy.bet_id = settled_bet_id;
-    END IF;`
-}
-
-/** A legacy bet is stored with its first change. */
-function storeLegacyBet({ schema, legacyBets }: Tables): string {
-  if (legacyBets === null) return '-- Every bet is stored.'
-  return sql`
-    INSERT INTO ${schema}.wallet_bets (
-      ${betColumns}
-    )
-    SELECT
-      ${legacyBetColumns}
-    FROM ${legacyBets} legacy
-    WHERE legacy.bet_id = settled_bet_id
-    ON DUPLICATE KEY UPDATE revision = wallet_bets.revision;`
 }

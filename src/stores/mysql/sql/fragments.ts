@@ -163,6 +163,17 @@ export function balanceOf({ players }: Pick<Tables, 'players'>, player: string):
   return `(CASE WHEN ${column} REGEXP '${decimalPattern}' THEN CAST(${column} AS ${unitDecimal}) END)`
 }
 
+/** With `players.reserved`: SQL about the column of the row `player`, in the balance's unit. */
+export const whereReserved = ({ players }: Pick<Tables, 'players'>, use: (reserved: string) => string) =>
+  players.columns.reserved === null
+    ? ''
+    : use(
+        balanceOf(
+          { players: { ...players, columns: { ...players.columns, balance: players.columns.reserved } } },
+          'player',
+        ),
+      )
+
 /** The currency of a player that exists; never NULL. */
 export const currencyOf = ({ players }: Pick<Tables, 'players'>, player: string) =>
   `COALESCE(CONVERT(${player}.${players.columns.currency} USING utf8mb4), '')`
@@ -280,8 +291,8 @@ export const betAssignments = (item: string) =>
  * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot
  * be changed.
  */
-export const balanceIsValid = (item: string, currency: string, balance: string) =>
-  `(${currency} = ${item}balance_currency AND ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))) IS TRUE`
+export const balanceIsValid = (item: string, currency: string, balance: string, reserved = '') =>
+  `(${currency} = ${item}balance_currency AND ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))${reserved && ` AND ${reserved} IS NOT NULL`}) IS TRUE`
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) =>

@@ -1,5 +1,5 @@
 /** `load` and `loadConfirmed`: player, bet and transaction for many keys, in one statement. */
-import { transactionContent } from '../../database/record-columns.js'
+import { creditColumns, transactionContent } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
@@ -15,7 +15,9 @@ import {
   procedureName,
   rollback,
 } from './fragments.js'
-import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
+
+/** The columns of a bet that a load returns, after bet_id. */
+export const loadedBetColumns = ['player_id', 'currency', 'stake', 'status', ...creditColumns, 'revision']
 
 /** The columns of a transaction that a load returns. */
 export const loadedTransactionColumns = [...transactionContent, 'transaction_date', 'wallet_transaction_id']
@@ -32,14 +34,15 @@ export const transactionColumn = (column: string) =>
  */
 function loadQuery(tables: Tables): string {
   const { schema, players } = tables
+  const { reserved } = players.columns
   return sql`
     SELECT
       item.key_index - 1,
       ${isServerReadOnly},
       ${currencyOfLoaded(tables)},
       ${asBytes(`player.${players.columns.balance}`)},
-      ${lines(loadedBetColumns.map(column => asBytes(betColumn(tables, column))))},
-      ${lines(loadedTransactionColumns.map(transactionColumn))}
+      ${lines(loadedBetColumns.map(column => asBytes(`bet.${column}`)))},
+      ${lines(loadedTransactionColumns.map(transactionColumn))}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
     FROM JSON_TABLE(key_array, '$[*]' COLUMNS (
       key_index FOR ORDINALITY,
       operation ${exactText(12)} PATH '$[0]',
@@ -49,7 +52,6 @@ function loadQuery(tables: Tables): string {
     )) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
-    ${joinLegacyBet(tables, 'item.bet_id')}
     LEFT JOIN ${schema}.wallet_transactions recorded
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
     ${allRows}`

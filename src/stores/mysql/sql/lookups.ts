@@ -5,8 +5,7 @@ import { anyOwed, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asBytes, currencyOfLoaded, exactText, isPlayer } from './fragments.js'
-import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
-import { loadedTransactionColumns, transactionColumn } from './load.js'
+import { loadedBetColumns, loadedTransactionColumns, transactionColumn } from './load.js'
 import { literal } from './quoting.js'
 
 /** The columns of a transaction, in the order of every result. */
@@ -34,22 +33,15 @@ export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
 /** The columns of a bet, which come next. */
 export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
 
-/** A legacy bet of the view has no time. */
-const betFields = (tables: Tables) =>
-  lines(
-    lookedUpBetColumns.map(column =>
-      asBytes(column === 'recorded_at' ? 'bet.recorded_at' : betColumn(tables, column)),
-    ),
-  )
+const betFields = lines(lookedUpBetColumns.map(column => asBytes(`bet.${column}`)))
 
 /** Called with the betId in a JSON array. At least one row: the bet, beside each of its transactions. */
 export const betStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)},
-    ${betFields(tables)}
+    ${betFields}
   FROM JSON_TABLE(?, '$' COLUMNS (bet_id ${exactText(255)} PATH '$[0]')) item
   LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
-  ${joinLegacyBet(tables, 'item.bet_id')}
   LEFT JOIN ${tables.schema}.wallet_transactions recorded ON recorded.bet_id = item.bet_id`
 
 export const transactionStatement = (tables: Tables) => sql`
@@ -63,7 +55,7 @@ export const transactionStatement = (tables: Tables) => sql`
 export const owedStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)},
-    ${betFields({ ...tables, legacyBets: null })}
+    ${betFields}
   FROM ${tables.schema}.wallet_bets bet
   LEFT JOIN ${tables.schema}.wallet_transactions recorded
     ON recorded.bet_id = bet.bet_id AND recorded.operation = 'unsettlement' AND recorded.error_code IS NOT NULL
@@ -77,12 +69,13 @@ const time = 'CAST(? AS datetime(6))'
  */
 export function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables
+  const { reserved } = players.columns
   return sql`
     SELECT
       ${transactionFields(tables)},
-      ${betFields(tables)},
+      ${betFields},
       ${currencyOfLoaded(tables)},
-      ${asBytes(`player.${players.columns.balance}`)}
+      ${asBytes(`player.${players.columns.balance}`)}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
     FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
     LEFT JOIN (
@@ -97,7 +90,6 @@ export function playerStatement(tables: Tables, limit: number): string {
       LIMIT ${limit}
     ) recorded ON 1 = 1
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = recorded.bet_id
-    ${joinLegacyBet(tables, 'recorded.bet_id')}
     ORDER BY recorded.recorded_at DESC, recorded.id DESC`
 }
 

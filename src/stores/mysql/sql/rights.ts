@@ -4,12 +4,12 @@ import type { Tables } from '../tables.js'
 import { creditProcedureName } from './fragments.js'
 
 /** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
-export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
-  const { id, currency, balance } = players.columns
+export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
+  const { id, currency, balance, reserved } = players.columns
+  const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const onColumns = (privilege: string, ...columns: string[]) =>
     rightsOnColumns(players.table, privilege, columns)
-  const onLegacyBets = legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')
   switch (use) {
     case 'store':
       return [
@@ -18,9 +18,8 @@ export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: R
         ...own('wallet_bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...own('wallet_proofs', 'SELECT', 'INSERT', 'DELETE'),
         ...(outbox ? own('wallet_outbox', 'INSERT') : []),
-        ...onColumns('SELECT', id, currency, balance),
+        ...onColumns('SELECT', ...read),
         ...onColumns('UPDATE', balance),
-        ...onLegacyBets,
       ]
     case 'lookups':
       return [
@@ -28,17 +27,14 @@ export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: R
         ...own('*', 'EXECUTE'),
         ...own('wallet_transactions', 'SELECT'),
         ...own('wallet_bets', 'SELECT'),
-        ...onColumns('SELECT', id, currency, balance),
-        ...onLegacyBets,
+        ...onColumns('SELECT', ...read),
       ]
     case 'settlements':
       return [
         ...rightsOn('PROCEDURE', `${schema}.${creditProcedureName}`, 'EXECUTE'),
-        // A legacy bet is stored with its first change.
-        ...own('wallet_bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...own('wallet_bets', 'SELECT', 'UPDATE'),
         ...onColumns('SELECT', id, balance),
         ...onColumns('UPDATE', balance),
-        ...onLegacyBets,
       ]
     case 'relay':
       return [

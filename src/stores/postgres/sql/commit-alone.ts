@@ -2,13 +2,7 @@
 
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import {
-  type DatabaseFunction,
-  defineProcedure,
-  functionName,
-  readCommitted,
-  timelineParameters,
-} from './fragments.js'
+import { type DatabaseFunction, defineProcedure, functionName, timelineParameters } from './fragments.js'
 
 /** `commit_alone_v1`, `commit_one_alone_v1`: as the function, as JSON, in its own database transaction. */
 export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
@@ -25,7 +19,7 @@ export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_
       durable boolean,
       ${timelineParameters}`,
     body: sql`
-      ${tables.legacyBets === null ? '' : `${readCommitted};\n`}SELECT json_agg(committed) INTO result
+      SELECT json_agg(committed) INTO result
       FROM ${tables.schema}.${functionName(tables, commit)}(
         items, balance_max,${isOne ? ' balance_length,' : ''} lock_timeout_ms, has_triggers, commit_follows, durable,
         highest_timeline, of_system

@@ -9,7 +9,6 @@ import {
   balancePlus,
   beforeCommit,
   betColumns,
-  betRevisionQuery,
   betValues,
   type DatabaseFunction,
   defineFunction,
@@ -30,6 +29,7 @@ import {
   timelineParameters,
   transactionColumns,
   transactionValues,
+  whereReserved,
 } from './fragments.js'
 
 /**
@@ -53,7 +53,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
     returns: sql`
       TABLE (
         item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-        timeline text
+        ${whereReserved(tables, () => 'reserved text,')}timeline text
       )`,
     rows: 1,
     body: sql`
@@ -62,8 +62,8 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         fields text[] := fields_text::text[];
         item record;
         stored_revision integer;
-        bet_is_stored boolean;
         balance_before numeric;
+        ${whereReserved(tables, () => 'reserved_before numeric;')}
         balance_after numeric;
         balance_written numeric;
       BEGIN
@@ -108,6 +108,7 @@ function readBack(tables: Tables): string {
 }
 
 function checkGuards(tables: Tables): string {
+  const { schema } = tables
   return sql`
     -- Before the row lock, which is written to the log: a conflict writes nothing.
     -- Guard 1: the transaction is new.
@@ -116,11 +117,7 @@ function checkGuards(tables: Tables): string {
 
     -- Guard 2: the bet has not changed since it was loaded.
     IF item.bet_revision IS NOT NULL THEN
-      SELECT bet.revision, bet.is_stored
-      INTO stored_revision, bet_is_stored
-      FROM (
-        ${betRevisionQuery(tables, 'item.bet_id')}
-      ) bet;
+      SELECT bet.revision INTO stored_revision FROM ${schema}.bets bet WHERE bet.bet_id = item.bet_id;
       EXIT guards_and_writes WHEN NOT (${revisionMatches('stored_revision')});
     END IF;`
 }
@@ -128,6 +125,8 @@ function checkGuards(tables: Tables): string {
 function lockPlayer(tables: Tables): string {
   const { table, columns } = tables.players
   const balance = `player.${columns.balance}::numeric`
+  const reserved = whereReserved(tables, column => column)
+  const available = `${balance}${reserved && ` - ${reserved}`} + item.balance_delta`
   const player = sql`
     FROM ${table} player
     WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}`
@@ -135,14 +134,14 @@ function lockPlayer(tables: Tables): string {
   const guard = sql`
     AND (
       item.balance_delta IS NULL
-      OR ${balanceIsValid(tables, `player.${columns.currency}::text`, balance)}
-        AND (${isBelowFloor('item', `${balance} + item.balance_delta`)}) IS NOT TRUE
+      OR ${balanceIsValid(tables, `player.${columns.currency}::text`, balance, reserved)}
+        AND (${isBelowFloor('item', available)}) IS NOT TRUE
     )`
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     -- Guard 3: the currency and the floor of the balance.
-    SELECT coalesce(player.${columns.currency}::text, ''), ${balanceOf(tables)}
-    INTO currency, balance_before
+    SELECT coalesce(player.${columns.currency}::text, ''), ${balanceOf(tables)}${reserved && `, ${reserved}`}
+    INTO currency, balance_before${reserved && ', reserved_before'}
     ${player}
     ${guard}
     FOR NO KEY UPDATE SKIP LOCKED;
@@ -155,6 +154,7 @@ function lockPlayer(tables: Tables): string {
       EXIT guards_and_writes;
     END IF;
     balance := ${textOf('balance_before')};
+    ${reserved && 'reserved := reserved_before::text;'}
     balance_after := balance_before + item.balance_delta;
     IF ${exceedsColumn('item', 'balance_after', 'balance_max')}
       OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
@@ -175,6 +175,7 @@ const insertEvent = ({ schema, outbox }: Tables): string =>
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { id, balance } = players.columns
+  const available = `coalesce(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
   return sql`
     INSERT INTO ${schema}.transactions AS new_transaction (
       ${transactionColumns}
@@ -182,12 +183,12 @@ function write(tables: Tables): string {
     VALUES (
       ${transactionValues({
         walletTransactionId: nextWalletTransactionId(schema),
-        balanceAfter: inWholeUnits(tables, 'currency', 'coalesce(balance_after, balance_before)'),
+        balanceAfter: inWholeUnits(tables, 'currency', available),
       })}
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
     ${insertEvent(tables)}
-    IF bet_is_stored THEN
+    IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.bets bet
       SET (
         ${betColumns}

@@ -11,7 +11,6 @@ import {
   balancePlus,
   beforeCommit,
   betColumns,
-  betRevisionQuery,
   betValues,
   type DatabaseFunction,
   defineFunction,
@@ -35,6 +34,7 @@ import {
   timelineParameters,
   transactionColumns,
   transactionValues,
+  whereReserved,
 } from './fragments.js'
 
 /**
@@ -63,7 +63,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
     returns: sql`
       TABLE (
         item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-        timeline text
+        ${whereReserved(tables, () => 'reserved text,')}timeline text
       )`,
     rows: 100,
     body: sql`
@@ -100,6 +100,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
           verdict := result.verdict;
           currency := result.currency;
           balance := result.balance;
+          ${whereReserved(tables, () => 'reserved := result.reserved;')}
           wallet_transaction_id := result.wallet_transaction_id;
           RETURN NEXT;
         END LOOP;
@@ -153,6 +154,7 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
       item.verdict,
       item.player_currency AS currency,
       ${textOf('coalesce(changed_player.balance, item.player_balance)')} AS balance,
+      ${whereReserved(tables, () => 'item.player_reserved::text AS reserved,')}
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
       (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
@@ -176,14 +178,14 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
         transaction.is_stored IS NULL -- guard 1
           AND (item.bet_revision IS NULL OR ${revisionMatches('bet.revision')}) -- guard 2
           AS is_new,
-        bet.is_stored AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        bet.revision IS NOT NULL AND item.bet_revision IS NOT NULL AS bet_is_stored,
         item.*
       FROM (
         SELECT
           generate_series(0, cardinality(${fields}[1]::text[]) - 1) AS item_index,
           ${itemColumns((index, type) => `unnest(${fields}[${index}]::${type}[])`)}
       ) item
-      ${lookup(betRevisionQuery(tables, 'item.bet_id'), 'bet')}
+      ${lookup(`SELECT bet.revision\nFROM ${schema}.bets bet\nWHERE bet.bet_id = item.bet_id`, 'bet')}
       ${lookup(`SELECT true AS is_stored\n${fromStoredTransaction({ schema }, 'item')}`, 'transaction')}
     )`
 }
@@ -196,7 +198,7 @@ function lockedPlayers(tables: Tables): string {
       SELECT
         player.${id}::text AS player_id,
         coalesce(player.${currency}::text, '') AS currency,
-        ${balanceOf(tables)} AS balance
+        ${balanceOf(tables)} AS balance${whereReserved(tables, reserved => `,\n${reserved} AS reserved`)}
       FROM ${players.table} player
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId({ players }, 'item.player_id')} FROM checked item WHERE item.is_new
@@ -208,6 +210,8 @@ function lockedPlayers(tables: Tables): string {
 function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
   const { schema, players } = tables
   const balanceAfter = 'player.balance + item.balance_delta'
+  const reserved = whereReserved(tables, () => 'player.reserved')
+  const available = `${balanceAfter}${reserved && ` - ${reserved}`}`
   return sql`
     judged AS MATERIALIZED (
       SELECT
@@ -221,14 +225,15 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
               WHERE unlocked.${players.columns.id} = ${asPlayerId(tables, 'item.player_id')}
             ), 'conflict')
           WHEN item.balance_delta IS NULL THEN 'committed'
-          WHEN NOT ${balanceIsValid(tables, 'player.currency', 'player.balance')} THEN 'conflict' -- guard 3
-          WHEN ${isBelowFloor('item', balanceAfter)} THEN 'conflict' -- guard 3, the floor
+          WHEN NOT ${balanceIsValid(tables, 'player.currency', 'player.balance', reserved)} THEN 'conflict' -- guard 3
+          WHEN ${isBelowFloor('item', available)} THEN 'conflict' -- guard 3, the floor
           WHEN ${exceedsColumn('item', balanceAfter, balanceMax)} THEN 'out-of-range'
           ELSE 'committed'
         END AS verdict,
         item.*,
         player.currency AS player_currency,
         player.balance AS player_balance,
+        ${reserved && `${reserved} AS player_reserved,`}
         CASE WHEN player.player_id IS NOT NULL THEN
           ${nextWalletTransactionId(schema)}
         END AS wallet_transaction_id
@@ -239,7 +244,8 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
 
 function insertedRows(tables: Tables): string {
   const { schema } = tables
-  const balanceAfter = 'item.player_balance + coalesce(item.balance_delta, 0)'
+  const reserved = whereReserved(tables, () => ' - item.player_reserved')
+  const balanceAfter = `item.player_balance + coalesce(item.balance_delta, 0)${reserved}`
   return sql`
     new_transaction AS (
       INSERT INTO ${schema}.transactions (

@@ -1,17 +1,10 @@
 /** `credit_bet_v1`: settlements by PAM code (D17), in the database transaction that credits the player. */
 
-import { betColumnLines, settlementTypes } from '../../database/record-columns.js'
+import { settlementTypes } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
-import {
-  asPlayerId,
-  betColumns,
-  betQuery,
-  creditFunctionName,
-  type DatabaseFunction,
-  defineFunction,
-} from './fragments.js'
+import { asPlayerId, creditFunctionName, type DatabaseFunction, defineFunction } from './fragments.js'
 import { literal } from './quoting.js'
 
 export function creditFunction(tables: Tables): DatabaseFunction {
@@ -41,10 +34,9 @@ export function creditFunction(tables: Tables): DatabaseFunction {
           RAISE EXCEPTION 'bet-wallet: amount must be at least 0, not %', amount
             USING ERRCODE = 'invalid_parameter_value';
         END IF;
-        SELECT bet.* INTO known_bet
-        FROM (
-          ${betQuery(tables, 'settled_bet_id')}
-        ) bet;
+        SELECT bet.bet_id, bet.player_id, bet.currency INTO known_bet
+        FROM ${schema}.bets bet
+        WHERE bet.bet_id = settled_bet_id;
         IF known_bet.bet_id IS NULL THEN
           RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
             USING ERRCODE = 'no_data_found';
@@ -57,16 +49,6 @@ export function creditFunction(tables: Tables): DatabaseFunction {
         WHERE player.${players.columns.id} = ${asPlayerId(tables, 'known_bet.player_id')}
         FOR NO KEY UPDATE;
 
-        -- A legacy bet is stored with its first change.
-        IF NOT known_bet.is_stored THEN
-          INSERT INTO ${schema}.bets (
-            ${betColumns}
-          )
-          VALUES (
-            ${lines(betColumnLines('known_bet.'))}
-          )
-          ON CONFLICT DO NOTHING;
-        END IF;
         UPDATE ${schema}.bets bet
         SET
           ${lines(settlementTypes.map(creditAssignments))},

@@ -151,72 +151,6 @@ export const lookup = (query: string, alias: string) => sql`
 export const asPlayerId = ({ players }: Pick<Tables, 'players'>, text: string) =>
   players.idType === 'text' ? text : `${text}::${players.idType}`
 
-/**
- * The row of a bet, and whether it is in `bets`; otherwise the bet from the view of legacy bets, at revision
- * 1.
- */
-export function betQuery(tables: Tables, betId: string): string {
-  const { schema, legacyBets } = tables
-  const stored = sql`
-    SELECT
-      ${lines(betColumnLines('bet.'))},
-      true AS is_stored
-    FROM ${schema}.bets bet
-    WHERE bet.bet_id = ${betId}`
-  if (legacyBets === null) return stored
-  return withLegacyBet(
-    tables,
-    betId,
-    stored,
-    sql`
-    ${lines(['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns].map(legacyColumn))},
-    1,
-    false`,
-  )
-}
-
-/** As `betQuery`, but with the revision only, for the guards. */
-export function betRevisionQuery(tables: Tables, betId: string): string {
-  const { schema, legacyBets } = tables
-  const stored = sql`
-    SELECT bet.revision, true AS is_stored
-    FROM ${schema}.bets bet
-    WHERE bet.bet_id = ${betId}`
-  if (legacyBets === null) return stored
-  return withLegacyBet(tables, betId, stored, '1 AS revision,\nfalse AS is_stored')
-}
-
-const withLegacyBet = ({ schema, legacyBets }: Tables, betId: string, stored: string, columns: string) => sql`
-  ${stored}
-  UNION ALL
-  SELECT
-    ${columns}
-  FROM (
-    -- A scalar subquery: a view that returns two rows for one bet is an error (21000).
-    SELECT (
-      SELECT legacy_bet
-      FROM ${legacyBets ?? ''} legacy_bet
-      WHERE legacy_bet.bet_id = ${betId}
-        AND NOT EXISTS (SELECT FROM ${schema}.bets bet WHERE bet.bet_id = ${betId})
-    ) AS bet
-    OFFSET 0
-  ) legacy
-  WHERE (legacy.bet).bet_id IS NOT NULL`
-
-/** A view that fills only `_live` of a credit means that none of it was reversed or is owed. */
-function legacyColumn(column: string): string {
-  const value = `(legacy.bet).${column}`
-  const [, type, part] = /^(.*)_(live|reversed|owed)$/.exec(column) ?? []
-  if (type === undefined) return column === 'stake' ? `${value}::numeric` : `${value}::text`
-  if (part === 'live') return `${value}::numeric`
-  const others = [`${type}_live`, `${type}_${part === 'owed' ? 'reversed' : 'owed'}`]
-  return sql`
-    coalesce(
-      ${value}::numeric,
-      CASE WHEN num_nonnulls(${others.map(other => `(legacy.bet).${other}`).join(', ')}) > 0 THEN 0 END
-    )`
-}
-
 /** The fields of an item of a commit, in the order of `fieldsOf` in rows.ts. */
 const itemFields = [
   'operation text',
@@ -305,13 +239,19 @@ export const revisionMatches = (storedRevision: string) =>
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
  * that `load` could not read, before or after, must not be.
  */
-export function balanceIsValid({ players }: Tables, currency: string, balance: string): string {
+export function balanceIsValid(
+  { players }: Tables,
+  currency: string,
+  balance: string,
+  reserved = '',
+): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
   return sql`
     (
       ${[
         `${currency} = item.balance_currency`,
         `AND abs(${balance}) < 'Infinity'`,
+        ...(reserved === '' ? [] : [`AND abs(${reserved}) < 'Infinity'`]),
         ...(players.balanceType === 'minor-units' ? [] : both),
       ].join('\n')}
     ) IS TRUE`
@@ -361,6 +301,10 @@ export function balanceOf(tables: Tables): string {
       ELSE ${tables.schema}.${functionName(tables, refuseBalanceType)}(pg_typeof(${balance}))
     END`
 }
+
+/** With `players.reserved`: lines of SQL about the column of the row `player`. */
+export const whereReserved = ({ players }: Pick<Tables, 'players'>, use: (reserved: string) => string) =>
+  players.columns.reserved === null ? '' : use(`player.${players.columns.reserved}::numeric`)
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`

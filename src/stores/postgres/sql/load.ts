@@ -6,7 +6,6 @@ import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   balanceOf,
-  betQuery,
   type DatabaseFunction,
   defineFunction,
   defineProcedure,
@@ -21,6 +20,7 @@ import {
   textOf,
   timelineParameters,
   waitForDisk,
+  whereReserved,
 } from './fragments.js'
 import { literal } from './quoting.js'
 
@@ -44,6 +44,7 @@ export function loadFunction(tables: Tables): DatabaseFunction {
     returns: sql`
       TABLE (
         key_index integer, currency text, balance text, bet json, transaction json,
+        ${whereReserved(tables, () => 'reserved text,')}
         timeline text -- of this server, where it is not the highest one
       )`,
     rows: 100,
@@ -143,19 +144,19 @@ export function loadQuery(tables: Tables, keys: string): string {
       CASE WHEN transaction.transaction_id IS NOT NULL THEN json_build_object(
         ${jsonFields('transaction', transactionFields)},
         'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
-      ) END
+      ) END${whereReserved(tables, () => ',\nplayer.reserved')}
     FROM json_to_recordset(${keys}) AS key (
       key_index integer,
       operation text, transaction_id text, player_id text, bet_id text
     )
     ${lookup(
       sql`
-        SELECT coalesce(player.${currency}::text, '') AS currency, ${balanceOf(tables)} AS balance
+        SELECT coalesce(player.${currency}::text, '') AS currency, ${balanceOf(tables)} AS balance${whereReserved(tables, reserved => `,\n${reserved}::text AS reserved`)}
         FROM ${tables.players.table} player
         WHERE player.${id} = ${asPlayerId(tables, 'key.player_id')}`,
       'player',
     )}
-    ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
+    ${lookup(`SELECT bet.*\nFROM ${tables.schema}.bets bet\nWHERE bet.bet_id = key.bet_id`, 'bet')}
     ${lookup(`SELECT stored.*\n${fromStoredTransaction(tables, 'key')}`, 'transaction')}`
 }
 

@@ -4,7 +4,7 @@ import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { anyOwed, creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { asPlayerId, betQuery, lookup } from './fragments.js'
+import { asPlayerId, lookup } from './fragments.js'
 import { quoted } from './quoting.js'
 
 /** With microseconds, in UTC, whatever the settings of the session. */
@@ -40,22 +40,21 @@ export const lookedUpBetColumns = [
   'recorded_at',
 ]
 
-/** A legacy bet of the view has no time. */
-const betFields = ({ schema }: Tables) =>
-  lines([
-    ...lookedUpBetColumns.slice(0, -1).map(column => `bet.${column}::text AS b_${column}`),
-    sql`
-      (SELECT ${timeText('known.recorded_at')} FROM ${schema}.bets known WHERE known.bet_id = bet.bet_id)
-        AS b_recorded_at`,
-  ])
+const betFields = lines([
+  ...lookedUpBetColumns.slice(0, -1).map(column => `bet.${column}::text AS b_${column}`),
+  `${timeText('bet.recorded_at')} AS b_recorded_at`,
+])
+
+const betOf = ({ schema }: Tables, betId: string) =>
+  lookup(`SELECT known.*\nFROM ${schema}.bets known\nWHERE known.bet_id = ${betId}`, 'bet')
 
 /** Called with the betId. At least one row: the bet, beside each of its transactions. */
 export const betStatement = (tables: Tables) => sql`
   SELECT
-    ${betFields(tables)},
+    ${betFields},
     ${transactionFields(tables)}
   FROM (SELECT $1::text AS bet_id) key
-  ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
+  ${betOf(tables, 'key.bet_id')}
   LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
 
 export const transactionStatement = (tables: Tables) => sql`
@@ -68,7 +67,7 @@ export const transactionStatement = (tables: Tables) => sql`
 /** Bets of which something is owed: a row for each of its refused unsettlements, at least one. */
 export const owedStatement = (tables: Tables) => sql`
   SELECT
-    ${betFields(tables)},
+    ${betFields},
     ${transactionFields(tables)}
   FROM ${tables.schema}.bets bet
   LEFT JOIN ${tables.schema}.transactions stored
@@ -83,17 +82,18 @@ const position = (column: string) => `(${column}.recorded_at, ${column}.operatio
  */
 export function playerStatement(tables: Tables): string {
   const { schema, players } = tables
-  const { id, currency, balance } = players.columns
+  const { id, currency, balance, reserved } = players.columns
   return sql`
     SELECT
       player.p_currency,
       player.p_balance,
-      ${betFields(tables)},
+      ${reserved === null ? '' : 'player.p_reserved,'}
+      ${betFields},
       ${transactionFields(tables)}
     FROM (SELECT $1::text AS player_key) key
     ${lookup(
       sql`
-        SELECT coalesce(account.${currency}::text, '') AS p_currency, account.${balance}::text AS p_balance
+        SELECT coalesce(account.${currency}::text, '') AS p_currency, account.${balance}::text AS p_balance${reserved === null ? '' : `, account.${reserved}::text AS p_reserved`}
         FROM ${players.table} account
         WHERE account.${id} = ${asPlayerId(tables, 'key.player_key')}`,
       'player',
@@ -109,7 +109,7 @@ export function playerStatement(tables: Tables): string {
       ORDER BY recorded.recorded_at DESC, recorded.operation DESC, recorded.transaction_id DESC
       LIMIT $8::integer
     ) stored ON true
-    ${lookup(betQuery(tables, 'stored.bet_id'), 'bet')}
+    ${betOf(tables, 'stored.bet_id')}
     ORDER BY stored.recorded_at DESC, stored.operation DESC, stored.transaction_id DESC`
 }
 

@@ -4,41 +4,37 @@ import type { Tables } from '../tables.js'
 import { quoted } from './quoting.js'
 
 /** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
-export function rightsOf({ schema, players, legacyBets, outbox }: Tables, use: RoleUse): Right[] {
+export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { table, tableName, columns } = players
-  const { id, currency, balance } = columns
+  const { id, currency, balance, reserved } = columns
+  const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
-  const legacySchema = /^"(?:[^"]|"")*"/.exec(legacyBets ?? '')?.[0] ?? schema
-  const common = [
-    ...[...new Set([schema, quoted(tableName[0]), legacySchema])].flatMap(name =>
-      rightsOn('SCHEMA', name, 'USAGE'),
-    ),
-    ...(legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')),
-  ]
+  const usage = [...new Set([schema, quoted(tableName[0])])].flatMap(name =>
+    rightsOn('SCHEMA', name, 'USAGE'),
+  )
   switch (use) {
     case 'store':
       return [
-        ...common,
+        ...usage,
         ...own('migrations', 'SELECT'),
         ...own('options', 'SELECT'),
         ...own('transactions', 'SELECT', 'INSERT'),
         ...own('bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...(outbox ? own('outbox', 'INSERT') : []),
         ...rightsOn('SEQUENCE', `${schema}.wallet_transaction_ids`, 'USAGE'),
-        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+        ...rightsOnColumns(table, 'SELECT', read),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
       ]
     case 'lookups':
       return [
-        ...common,
+        ...usage,
         ...['transactions', 'bets', 'options'].flatMap(name => own(name, 'SELECT')),
-        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+        ...rightsOnColumns(table, 'SELECT', read),
       ]
     case 'settlements':
       return [
-        ...common,
-        // A legacy bet is stored with its first change.
-        ...own('bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...usage,
+        ...own('bets', 'SELECT', 'UPDATE'),
         ...rightsOnColumns(table, 'SELECT', [id, balance]),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
       ]

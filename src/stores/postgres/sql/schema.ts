@@ -152,6 +152,8 @@ const betsTable = (schema: string) => sql`
     ${lines(creditColumns.map(column => `${column} ${schema}.amount`))},
     revision integer NOT NULL,
     recorded_at timestamptz NOT NULL DEFAULT now(),
+    -- By importBets, which replaces it until its first change.
+    is_imported boolean NOT NULL DEFAULT false,
     CONSTRAINT bets_valid ${betCheck(schema)}
   )`
 
