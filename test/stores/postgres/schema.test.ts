@@ -409,7 +409,7 @@ describe('the plans', () => {
             SELECT 'b' || n, 'p1', 'EUR', 5, 'PLACED', 1 FROM generate_series(1, 20000) n;
           INSERT INTO planned.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, reason, transaction_date)
             SELECT 'placebet', 't' || n, 'p1', 'b' || n, 5, 'EUR', -5, 'ACCEPTED', now() FROM generate_series(1, 20000) n`)
-          await pool.query('VACUUM ANALYZE planned_pam.accounts, planned.bets, planned.transactions')
+        await pool.query('VACUUM ANALYZE planned_pam.accounts, planned.bets, planned.transactions')
       },
     ],
   ])('look up every row by index, in %s', async (_, fill) => {
