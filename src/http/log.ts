@@ -63,8 +63,8 @@ function withoutValues(text: string): string {
 }
 
 /**
- * The default of `onAuthenticationFailed`. Logs the first 401 of a reason in one line, then every 10 seconds how many more there were. A log of its
- * own: an attacker who causes many reasons hides no fault.
+ * The default of `onAuthenticationFailed`. Logs the first 401 of a reason in one line, then every 10 seconds
+ * how many more there were. A log of its own: an attacker who causes many reasons hides no fault.
  *
  * @param write is called with one line
  */
@@ -90,8 +90,9 @@ interface Fault {
 }
 
 /**
- * The default of `onError`. Logs the first fault of a kind, then for ten seconds at a time how many more there were: a database that is
- * down makes thousands per second, and logging them all would cost more than answering them.
+ * The default of `onError`. Logs the first fault of a kind, then for ten seconds at a time how many more
+ * there were: a database that is down makes thousands per second, and logging them all would cost more than
+ * answering them.
  *
  * @param write is called with one line
  */

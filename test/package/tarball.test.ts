@@ -57,7 +57,14 @@ const exportsOf: Record<string, string[]> = {
     'defaultStatusCodes',
     'signature',
   ],
-  'bet-wallet/lookups': ['dailyTotals', 'explainBet', 'formatBet', 'formatPlayer', 'formatTransaction'],
+  'bet-wallet/lookups': [
+    'dailyTotals',
+    'explainBet',
+    'formatBet',
+    'formatPlayer',
+    'formatTransaction',
+    'sentenceOf',
+  ],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
     'StoreError',

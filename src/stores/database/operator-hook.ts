@@ -21,7 +21,7 @@ const problems = new WeakMap<object, string>()
 export const problemOfHook = (error: unknown): string | null =>
   (typeof error === 'object' && error !== null && problems.get(error)) || null
 
-/** One statement of rows or savepoints, which ends no database transaction. A CALL may: procedures can COMMIT. */
+/** Statements of rows or savepoints, which end no database transaction. A CALL may: procedures can COMMIT. */
 const ofRows =
   /^\s*(?:insert|update|delete|replace|select|with|values|do|savepoint|release\s+savepoint|rollback\s+to)\b[^;]*;?\s*$/i
 

@@ -16,7 +16,10 @@ export interface PendingCommit {
   readonly changes: WalletChanges
   /** The reference that the platform will be answered with. */
   readonly walletTransactionId: string
-  /** The column of the balance right after this commit, reserved funds included: no other one of the player is in `pending`. */
+  /**
+   * The column of the balance right after this commit, reserved funds included: no other one of the player is
+   * in `pending`.
+   */
   readonly balance: Decimal
   /**
    * Refuses the request by your own rule. The refusal is final: recorded and replayed (D6, D7). Only for

@@ -233,7 +233,7 @@ export async function wrongProcedures(
   return new Map(
     all.flatMap(({ name, body }): [string, string][] => {
       const found = find(name)
-      // PAM code calls this one. Beside other options or another release of this database, it may belong to those.
+      // PAM code calls this one. Beside other options or another release of this database, it may be theirs.
       const isOfOthers = name === creditProcedureName && isShared && isOfDatabase(found, tables)
       const problem = problemOfProcedure(found, isOfOthers ? null : body)
       return problem === null ? [] : [[name, problem]]

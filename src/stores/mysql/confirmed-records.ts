@@ -57,7 +57,7 @@ export class ConfirmedRecords {
   /** Asks nothing of the server that has confirmed all of them. @throws {NotAsked} */
   async admit(connection: Connection): Promise<void> {
     const server = serverOf(connection)
-    // What other servers confirm meanwhile is of calls at the same time as this one, and may come without end.
+    // What other servers confirm meanwhile is of concurrent calls, and may come without end.
     const lacks = [...this.#records].filter(({ servers }) => !servers.has(server))
     if (lacks.length === 0) return
     const session = sessionOf(connection)

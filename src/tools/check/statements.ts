@@ -45,12 +45,13 @@ const cutPattern = /\.\.\.\s*$/
 
 const escaped = (name: string) => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 const bare = (name: string) => `(?<![\\p{L}\\p{N}_$])${escaped(name)}(?![\\p{L}\\p{N}_$])`
+const hasName = (text: string, name: string) => new RegExp(`${bare(name)}`, 'iu').test(text)
 
 /** The statements that write the balances of this column, or may: a cut text lacks what it names later. */
 const writes = ({ text }: Statement, { table, column }: BalanceColumn): boolean =>
   writePattern.test(text) &&
-  new RegExp(bare(table), 'iu').test(text) &&
-  (column === null || cutPattern.test(text) || new RegExp(bare(column), 'iu').test(text))
+  hasName(text, table) &&
+  (column === null || cutPattern.test(text) || hasName(text, column))
 
 /**
  * Statements that add in each assignment to the column: `balance = balance + $1`,

@@ -71,13 +71,6 @@ export const survivors: readonly KnownSurvivor[] = [
   ),
   ...because(
     'equivalent',
-    'Missing is as false here; the compiler rejects it.',
-    'src/decide/unsettlement.ts',
-    '...decideUnsettlement(request, snapshot, { clawbacks: false }),',
-    [['{ clawbacks: false }', '{}']],
-  ),
-  ...because(
-    'equivalent',
     'The fast path for most amounts, switched off: the other path has the same result.',
     'src/money.ts',
     'if (shortDecimalText.test(text)) return text',

@@ -9,7 +9,7 @@ const errors = storeErrors((code, problem, options) => new StoreError('mysql', c
 const columns = {
   hasCurrency: () => true,
   toColumn: () => '-30',
-  fromColumn: () => '70',
+  available: () => '70',
   idOf: () => 'alice',
 } as unknown as Columns
 

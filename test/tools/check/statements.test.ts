@@ -1,6 +1,7 @@
 /** The list of statements that write balances, from what a server has kept of them. */
 import { describe, expect, test } from 'vitest'
 import { additions, type BalanceColumn, statementsFinding } from '../../../src/tools/check/statements.js'
+import { growthProblem } from '../../regular-expressions.js'
 
 const accounts: BalanceColumn = { schema: 'pam', table: 'accounts', column: 'balance' }
 const own = '"pam"."accounts" player'
@@ -189,4 +190,5 @@ test('names that are patterns, and a text without end: no pattern of ours breaks
     false,
   )
   expect(additions('balance').test(`UPDATE accounts SET ${'balance = balance '.repeat(5_000)}`)).toBe(false)
+  expect(growthProblem(additions('balance'))).toBeNull()
 })

@@ -47,10 +47,8 @@ test.each([
   const counted = [rowOf(placed), rowOf(settled), rowOf(reversed), rowOf(agreed)]
   const records = [placed, settled, { ...refused, reason }, agreed]
   const explained = await reconcileWorld({ rows: counted, records }, { sentenceOf })
-  expect(explained.differences[0]?.explanation).toContain(
-    'INSUFFICIENT_FUNDS and moved nothing. The platform',
-  )
   expect(explained.differences[0]?.explanation).toContain(words)
   const plain = await reconcileWorld({ rows: counted, records })
-  expect(plain.differences[0]?.explanation).toMatch(/INSUFFICIENT_FUNDS and moved nothing\.$/)
+  expect(plain.differences[0]?.explanation).toContain('refused with INSUFFICIENT_FUNDS')
+  expect(plain.differences[0]?.explanation).not.toContain(words)
 })

@@ -64,8 +64,8 @@ describe('several reports', () => {
     const [one, other] = [fileOf('one.csv', [rowOf(made)]), fileOf('other.csv', [rowOf(made)])]
     const result = await reconcile({ report: [one, other], lookups: lookupsOf([made]), ...day })
     expect(foundIn(result)).toEqual(['duplicate-in-report: placebet t'])
-    expect(formatReconciliation(result)).toContain(`line 2 of ${other} repeats the placebet`)
-    expect(renderReconciliation(result)).toContain(`line 2 of ${other}, 2026-11-21T`)
+    expect(formatReconciliation(result)).toContain(`line 2 of ${other}: 5.00 EUR`)
+    expect(renderReconciliation(result)).toContain(`line 2 of ${other}: 5.00 EUR`)
   })
 
   test('are named in errors', async () => {
