@@ -76,6 +76,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
           amount: '30',
           currency: 'EUR',
           delta: '-30',
+          reason: 'ACCEPTED',
           refusal: null,
           balanceAfter: '70',
           betCurrency: null,
