@@ -43,7 +43,7 @@ export function importBets(
     isPresent: 'recorded.bet_id = item.bet_id',
     describe: bet => `bets, ${bet.betId}`,
     rowOf: bet => ({ id: nextTransactionId(), ...betToRow(bet) }),
-    replace: replaceBetsSql,
+    remove: removeReplacedSql,
   })
 }
 
@@ -123,21 +123,23 @@ const itemsOf = (columns: ImportedColumns) => sql`
     ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
   )) item`
 
-/** A bet of the library has the id of its first transaction. */
-const replaceBetsSql = ({ schema }: Tables) => {
+/**
+ * Before the import inserts them again. A bet of the library has the id of its first transaction. Without a
+ * default schema, MySQL rejects an UPDATE beside JSON_TABLE, and an alias of the deleted table (1046).
+ */
+const removeReplacedSql = ({ schema }: Tables) => {
+  const bets = `${schema}.wallet_bets`
   const content = betColumns.map(([name]) => name).filter(name => name !== 'id' && name !== 'bet_id')
   return sql`
-  -- MySQL requires a default schema to update beside JSON_TABLE itself (1046).
-  UPDATE (SELECT item.* FROM ${itemsOf(betColumns)}) item
-  STRAIGHT_JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
-  LEFT JOIN ${schema}.wallet_transactions recorded ON recorded.id = bet.id
-  SET
-    ${lines(content.map(name => `bet.${name} = item.${name}`))}
+  DELETE ${bets}
+  FROM ${itemsOf(betColumns)}
+  STRAIGHT_JOIN ${bets} ON ${bets}.bet_id = item.bet_id
+  LEFT JOIN ${schema}.wallet_transactions recorded ON recorded.id = ${bets}.id
   WHERE recorded.id IS NULL
-    AND bet.revision = 1
-    AND bet.status = 'PLACED'
+    AND ${bets}.revision = 1
+    AND ${bets}.status = 'PLACED'
     AND NOT (
-      ${content.map(name => `bet.${name} <=> item.${name}`).join('\nAND ')}
+      ${content.map(name => `${bets}.${name} <=> item.${name}`).join('\nAND ')}
     )`
 }
 
@@ -162,8 +164,8 @@ interface RowsOf<Item> {
   /** Names the record in an error. */
   describe(item: Item): string
   rowOf(item: Item): object
-  /** A statement before the import, with the same rows. */
-  replace?(tables: Tables): string
+  /** A statement before the import, with the same rows: removes what they replace. */
+  remove?(tables: Tables): string
 }
 
 async function importRows<Item>(
@@ -172,7 +174,6 @@ async function importRows<Item>(
   rows: RowsOf<Item>,
 ): Promise<ImportReport> {
   const tables = tablesOf(rows.schema === undefined ? {} : { schema: rows.schema })
-  const statements = [...(rows.replace ? [rows.replace(tables)] : []), importSql(tables, rows)]
   const connections = connectionsFrom(client, { timeoutMs: chunkMs, lockTimeoutMs: chunkMs })
   return await importInChunks(items, {
     describe: rows.describe,
@@ -181,12 +182,12 @@ async function importRows<Item>(
       let imported = 0
       try {
         await connections.onAny(async database => {
-          imported = 0
           // Values that do not fit must be errors, whatever the mode of the session.
           await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
           await database.run('START TRANSACTION')
           const values = [JSON.stringify(chunk.map(rows.rowOf))]
-          for (const statement of statements) imported += await database.run(statement, values)
+          if (rows.remove !== undefined) await database.run(rows.remove(tables), values)
+          imported = await database.run(importSql(tables, rows), values)
           await database.run('COMMIT')
         })
       } catch (error) {
