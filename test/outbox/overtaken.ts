@@ -24,8 +24,9 @@ export interface Held {
   letGo(): Promise<void>
 }
 
+/** InnoDB answers from a copy of its transactions, which it makes only if nobody has read it for 100 ms. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(5)
+  while (!(await condition())) await sleep(200)
 }
 
 /** The later event must be claimed at once, whatever the order of the two commits. */

@@ -20,6 +20,10 @@ beforeAll(() =>
     ...{ config: false, silent: true, clean: false, format: 'esm', platform: 'node', outDir: folder },
     ...{ entry: [fileURLToPath(new URL('play.ts', import.meta.url))], noExternal: [/./], splitting: false },
     outExtension: () => ({ js: '.mjs' }),
+    // A library that is bundled requires modules of Node.js.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
+    },
   }),
 )
 

@@ -196,7 +196,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
         /^ {13}2 calls, last seen 20\d\d-\d\d-\d\d \d\d:\d\d: REPLACE INTO `accounts` \(/,
       ),
       expect.stringMatching(
-        /^ {13}1 call, last seen 20.*: UPDATE `accounts` SET `balance` = \? WHERE `id` = \?/,
+        /^ {13}1 call, last seen 20.*: UPDATE `accounts` SET `balance` = \? WHERE (?:`id`|ID) = \?/,
       ),
     ])
     expect(code).toBe(0)
