@@ -24,7 +24,7 @@ export interface Held {
   letGo(): Promise<void>
 }
 
-/** InnoDB answers from a copy of its transactions, which it makes only if nobody has read it for 100 ms. */
+/** `INNODB_TRX` is a copy. InnoDB renews it only if it was not read for 100 ms. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(200)
 }
