@@ -165,7 +165,6 @@ export function mysqlHarness({
       }
     },
     quoted: name => name,
-    literal: id => mysql.escape(id),
     ownTable: schema => ({
       ...{ table: `${schema}.wallet_players`, id: 'player_id', currency: 'currency', balance: 'balance' },
     }),
@@ -197,7 +196,6 @@ export function mysqlHarness({
       await admin.query(`DELETE FROM ${players}`)
     },
     creditBet: schema => `CALL ${schema}.credit_bet_v1(?, ?, ?)`,
-    numberOf: column => `${column} + 0`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, row, id),
   }

@@ -128,7 +128,6 @@ export function postgresHarness({
       }
     },
     quoted: name => `"${name}"`,
-    literal: id => pg.escapeLiteral(String(id)),
     ownTable: schema => ({
       ...{ table: `${schema}.players`, id: 'player_id', currency: 'currency', balance: 'balance' },
     }),
@@ -158,7 +157,6 @@ export function postgresHarness({
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${players}`)
     },
     creditBet: schema => `SELECT ${schema}.credit_bet_v1(?, ?, ?)`,
-    numberOf: column => `${column}::numeric`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, numbered(row), String(id)),
   }
