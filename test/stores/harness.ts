@@ -1,5 +1,6 @@
 /** The kit's hooks on a real server of either engine, for every kind of players' table. */
 import type { HeldCommit, HeldPlayer, StoreHarness } from 'bet-wallet/testing'
+import Big from 'big.js'
 import type { Decimal, Player, WalletStore } from '../../src/store.js'
 
 /** A players' table: the library's own, or one of a PAM. */
@@ -14,6 +15,8 @@ export interface Accounts<Table> {
   idOf?(playerId: string): string | Buffer
   /** Adds an amount, in the unit of the column, to the balance of a player: `?` and `?`. */
   add: string
+  /** Reserves an amount of the balance, in place of a withdrawal: `?` and `?`. Then `balance_after` is compared too. */
+  reserve?: string
   limits?: { digits: number; scale: number }
   playerIds?: 'plain'
 }
@@ -65,6 +68,8 @@ export interface Engine<Store, Server, Table extends PlayersTable> {
   empty(schema: string, players: string): Promise<void>
   /** Books an external settlement of a bet: `?` id, `?` type, `?` amount. */
   creditBet(schema: string): string
+  /** Of the library. */
+  transactions(schema: string): string
   holdCommit(schema: string): Promise<HeldCommit>
   /** @param row as in `SELECT … FROM <row>`, with `?` for the id */
   holdPlayer(row: string, id: string | Buffer): Promise<HeldPlayer>
@@ -106,8 +111,22 @@ export function databaseHarness<
   async function connect({ schema, onServer }: Pick<Opened<Store, Server>, 'schema' | 'onServer'>) {
     const opened = await engine.connect(schema, onServer.length)
     onServer.push(opened)
-    return opened.store
+    return accounts.reserve === undefined ? opened.store : comparing(opened.store, schema)
   }
+
+  /** The same store; a commit whose answer is not what it has recorded throws. */
+  const comparing = (store: Store, schema: string): Store => ({
+    ...store,
+    async commit(changes) {
+      const result = await store.commit(changes)
+      if (result.status !== 'committed') return result
+      const text = `SELECT balance_after FROM ${engine.transactions(schema)} WHERE wallet_transaction_id = ?`
+      const [row] = await query(text, [result.walletTransactionId])
+      if (!Big(String(row?.[0])).eq(result.balance))
+        throw new Error(`balance_after is ${row?.[0]}, and the answer ${result.balance}`)
+      return result
+    },
+  })
 
   async function open(players: readonly Player[]): Promise<Opened<Store, Server>> {
     const schema = free.pop() ?? (await createSchema())
@@ -128,7 +147,10 @@ export function databaseHarness<
   /** The statement of an external movement. */
   function adding(schema: string, playerId: string, amount: Decimal): [string, readonly unknown[]] {
     const column = accounts.columnOf(amount.replace('-', ''))
-    return [inSchema(accounts.add, schema), [amount.startsWith('-') ? `-${column}` : column, idOf(playerId)]]
+    if (!amount.startsWith('-')) return [inSchema(accounts.add, schema), [column, idOf(playerId)]]
+    return accounts.reserve === undefined
+      ? [inSchema(accounts.add, schema), [`-${column}`, idOf(playerId)]]
+      : [inSchema(accounts.reserve, schema), [column, idOf(playerId)]]
   }
 
   return {
