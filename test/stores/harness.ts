@@ -68,8 +68,8 @@ export interface Engine<Store, Server, Table extends PlayersTable> {
   empty(schema: string, players: string): Promise<void>
   /** Books an external settlement of a bet: `?` id, `?` type, `?` amount. */
   creditBet(schema: string): string
-  /** Of the library. */
-  transactions(schema: string): string
+  /** The balance that a commit has recorded: `?` is its walletTransactionId. */
+  recordedBalance(schema: string): string
   holdCommit(schema: string): Promise<HeldCommit>
   /** @param row as in `SELECT … FROM <row>`, with `?` for the id */
   holdPlayer(row: string, id: string | Buffer): Promise<HeldPlayer>
@@ -120,8 +120,7 @@ export function databaseHarness<
     async commit(changes) {
       const result = await store.commit(changes)
       if (result.status !== 'committed') return result
-      const text = `SELECT balance_after FROM ${engine.transactions(schema)} WHERE wallet_transaction_id = ?`
-      const [row] = await query(text, [result.walletTransactionId])
+      const [row] = await query(engine.recordedBalance(schema), [result.walletTransactionId])
       if (!Big(String(row?.[0])).eq(result.balance))
         throw new Error(`balance_after is ${row?.[0]}, and the answer ${result.balance}`)
       return result

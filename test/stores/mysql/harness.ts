@@ -207,7 +207,7 @@ export function mysqlHarness({
       for (const own of ['wallet_transactions', 'wallet_bets']) await admin.query(`TRUNCATE ${schema}.${own}`)
       await admin.query(`DELETE FROM ${players}`)
     },
-    transactions: schema => `${schema}.wallet_transactions`,
+    recordedBalance: schema => `SELECT balance_after FROM ${schema}.wallet_transactions WHERE id = ?`,
     creditBet: schema => `CALL ${schema}.credit_bet_v1(?, ?, ?)`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, row, id),

@@ -168,7 +168,8 @@ export function postgresHarness({
     async empty(schema, players) {
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${players}`)
     },
-    transactions: schema => `${schema}.transactions`,
+    recordedBalance: schema =>
+      `SELECT balance_after FROM ${schema}.transactions WHERE wallet_transaction_id = ?`,
     creditBet: schema => `SELECT ${schema}.credit_bet_v1(?, ?, ?)`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, numbered(row), String(id)),
