@@ -206,12 +206,21 @@ describe('the rule of each call', () => {
       ...(['D6', /rule of the operator refused it: amount: above the limit;/] as const),
     ],
     [
-      "a minimum of the players' table",
+      'a limit of the column',
       history(
         null,
-        refused(refusedWith('INSUFFICIENT_FUNDS', 'amount: below the minimum balance', 'REFUSED_BY_STORE')),
+        refused(
+          refusedWith(
+            'INVALID_AMOUNT',
+            'amount: not representable in the balance column',
+            'REFUSED_BY_STORE',
+          ),
+        ),
       ),
-      ...(['D6', /rule of the database refused it: amount: below the minimum balance;/] as const),
+      ...([
+        'D6',
+        /rule of the database refused it: amount: not representable in the balance column;/,
+      ] as const),
     ],
     [
       'a settlement',

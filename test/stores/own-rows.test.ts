@@ -72,8 +72,8 @@ function withOwnRows<Opened extends { store: WalletStore }>(
 const byQuery: Write = (own, insert) => insert(own)
 
 function kitOn<Opened extends { store: WalletStore }>(host: Host<Opened>): void {
-  // The histories too: they compare the rows after each.
-  judge(withOwnRows(host, byQuery), 10, id => /^WS-9[1-8]$/.test(id))
+  // Refusals, and own rows. The histories too: they compare the rows after each.
+  judge(withOwnRows(host, byQuery), 10, id => /^WS-(?:5[89]|9[1-8])$/.test(id))
 
   const broken: [name: string, write: Write, killedBy: string[]][] = [
     ['writes over another connection', (_, insert) => insert(host.host), ['WS-92', 'WS-94']],

@@ -16,7 +16,7 @@ import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
 import { problemOfHook } from './operator-hook.js'
-import { notRepresentable } from './refusals.js'
+import { isDebit, notRepresentable } from './refusals.js'
 import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
 import type { CommitRow } from './rows.js'
 import { type CommitEntry, isErrorOfHook, RefusedByHook } from './within-transaction.js'
@@ -29,11 +29,8 @@ export interface CommitSettings {
   /** Commits the entries in one database transaction. */
   execute(entries: readonly CommitEntry[], columns: Columns): Promise<readonly CommitRow[]>
   classify(error: unknown): Failure
-  /**
-   * The refusal of a debit that a rule of the PAM about the balance rejects, as the store finds out by
-   * itself: the error may come from the operator's own code. `null`: it is a fault.
-   */
-  refusalOf(changes: WalletChanges, cause: unknown, columns: Columns): Promise<CommitResult | null>
+  /** The error of a CHECK or a trigger in words, which name it; `null`: another error. */
+  ruleProblem(cause: unknown): string | null
   /** Whether changes with an unknown outcome are committed again, on another server: guard 1 allows it. */
   retryUnknown: boolean
   errors: StoreErrors
@@ -173,32 +170,32 @@ export class Commits {
         return await bisect(entries, half => this.#perform(half, noRetries))
       }
     }
-    for (const entry of entries) await this.#answerFailed(entry, { kind, cause })
+    for (const entry of entries) this.#answerFailed(entry, { kind, cause })
   }
 
-  async #answerFailed(entry: CommitEntry, failure: Pick<Failure, 'kind' | 'cause'>): Promise<void> {
+  #answerFailed(entry: CommitEntry, failure: Pick<Failure, 'kind' | 'cause'>): void {
     try {
-      this.#answerWith(entry, await this.#resultOfFailure(entry.item, failure))
+      this.#answerWith(entry, this.#resultOfFailure(entry.item, failure))
     } catch (error) {
       entry.reject(this.#unknown.has(entry) ? this.#unknownOutcome(this.#unknown.get(entry)) : error)
     }
   }
 
   /** @throws the fault, where the failure is no result of the contract */
-  async #resultOfFailure(
-    changes: WalletChanges,
-    { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
-  ): Promise<CommitResult> {
-    const { refusalOf, columns, errors } = this.#settings
+  #resultOfFailure(changes: WalletChanges, { kind, cause }: Pick<Failure, 'kind' | 'cause'>): CommitResult {
+    const { ruleProblem, errors } = this.#settings
     if (kind === 'conflict') return { status: kind }
-    const problem = problemOfHook(cause)
-    if (problem !== null) return unavailableFor(errors.make('HOOK_FAILED', problem, { cause }))
+    const ofHook = problemOfHook(cause)
+    if (ofHook !== null) return unavailableFor(errors.make('HOOK_FAILED', ofHook, { cause }))
     if (kind === 'unavailable') return unavailableFor(cause)
     if (kind === 'unknown') throw this.#unknownOutcome(cause)
     // A statement of the hook has failed: a fault, whatever its error code (D9).
     if (isErrorOfHook(cause)) throw cause
-    const refusal = await refusalOf(changes, cause, columns())
-    if (refusal !== null) return refusal
-    throw cause
+    const problem = isDebit(changes) ? ruleProblem(cause) : null
+    if (problem === null) throw cause
+    const hint = 'Declare funds that a bet cannot use by the option players.reserved'
+    throw errors.make('DATABASE_REJECTED', `A rule of the database rejects the debit: ${problem}. ${hint}`, {
+      cause,
+    })
   }
 }

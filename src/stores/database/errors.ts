@@ -27,6 +27,7 @@ import type { CommitResult } from '../../store.js'
  * Of single requests:
  * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
  * - `HOOK_FAILED`: `withinTransaction` failed, or had not returned in time; no changes were made.
+ * - `DATABASE_REJECTED`: a CHECK or a trigger of the operator rejects the debit; no changes were made.
  * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
  * - `COMMIT_UNKNOWN`: the answer to a commit was lost, came from a former primary, or the wait for its
  *   synchronous standby was cancelled.

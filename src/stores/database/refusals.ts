@@ -1,4 +1,4 @@
-/** Refusals by the players' table: an amount that its column cannot hold, a balance below a minimum. */
+/** Refusals by the players' table: an amount that its column cannot hold. */
 import { isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { MakeError } from './errors.js'
@@ -19,11 +19,4 @@ export function notRepresentable(changes: WalletChanges, makeError: MakeError): 
     return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${problem}` }
   const amount = changes.balance?.delta ?? 'The amount'
   throw makeError('AMOUNT_NOT_REPRESENTABLE', `${amount}: ${problem}`)
-}
-
-/** A debit that a rule of the players' table about the balance rejects: a minimum that the PAM set. */
-export const belowMinimum: CommitResult = {
-  status: 'refused',
-  errorCode: 'INSUFFICIENT_FUNDS',
-  description: 'amount: below the minimum balance',
 }

@@ -181,27 +181,6 @@ export function startError(cause: unknown): StoreError {
   return errors.start(cause, describeError(cause), isRejected)
 }
 
-/** A CHECK that a row does not meet. */
-export interface FailedCheck {
-  name: string
-  /** Schema and table; `null`: MySQL does not tell. */
-  table: readonly [string, string] | null
-  /** Where the CHECK is part of a column: its name. */
-  column: string | null
-}
-
-/**
- * The CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with the
- * table where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
- */
-export function failedCheckOf(error: unknown): FailedCheck | null {
-  const { number, message = '' } = serverErrorOf(error) ?? {}
-  if (number === 4025) {
-    const [, name, schema, table] = /`([^`]+)` failed for `([^`]+)`\.`([^`]+)`/.exec(message) ?? []
-    if (name === undefined || schema === undefined || table === undefined) return null
-    const ofColumn = name.startsWith(`${table}.`)
-    return { name, table: [schema, table], column: ofColumn ? name.slice(table.length + 1) : null }
-  }
-  const name = number === 3819 ? /Check constraint '([^']+)' is violated/i.exec(message)?.[1] : undefined
-  return name === undefined ? null : { name, table: null, column: null }
-}
+/** 4025 (MariaDB), 3819 (MySQL): a CHECK; 1644: a SIGNAL of a trigger. */
+export const ruleProblem = (error: unknown): string | null =>
+  hasNumber(error, 4025, 3819, 1644) ? describeError(error) : null

@@ -16,9 +16,8 @@ import { createCommitter } from './commits.js'
 import { ConfirmedRecords } from './confirmed-records.js'
 import type { MysqlClient } from './driver.js'
 import { readDurability } from './durability.js'
-import { check, classify, describeError, errors } from './errors.js'
+import { check, classify, describeError, errors, ruleProblem } from './errors.js'
 import { createReaders } from './loads.js'
-import { refusalByRule } from './refusals.js'
 import { checkWritable } from './server-state.js'
 import { type MysqlTables, tablesOf } from './tables.js'
 
@@ -83,7 +82,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     players: tables.players,
     ...createReaders(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
-    refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),
+    ruleProblem,
     retryUnknown: connections.isCluster,
     outbox: tables.outbox,
     onConfirmed: (entries, rows) =>

@@ -1,8 +1,8 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
 import { type Ask, type PlayersTarget, planOf } from './check-visibility.js'
 import { storeError } from './errors.js'
-import { relationsBelow } from './sql/balance-rule.js'
 import { literal } from './sql/quoting.js'
+import { relationsBelow } from './sql/relations-below.js'
 import type { Tables } from './tables.js'
 
 function fail({ tableName }: Tables['players'], problem: string): never {

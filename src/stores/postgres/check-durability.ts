@@ -1,7 +1,7 @@
 /** The check that a commit that was answered survives a crash of the server. */
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
-import { relationsBelow } from './sql/balance-rule.js'
+import { relationsBelow } from './sql/relations-below.js'
 import type { Tables } from './tables.js'
 
 type Ask = Connections['statement']

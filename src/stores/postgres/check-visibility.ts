@@ -121,7 +121,7 @@ function hiddenBy(update: PlanNode): string | null {
   if (condition === undefined) return null
   return (
     `it hides players by their balance, and a hidden player is unknown (${condition}). Remove the condition ` +
-    'from the view or policy; for a minimum balance use a CHECK constraint'
+    'from the view or policy; declare a minimum balance by players.reserved'
   )
 }
 

@@ -258,7 +258,6 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   // Each calls the function of its name.
   await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
   await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
-  await ask(call('is_balance_rule', 'NULL, NULL, 1000, NULL, NULL'), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

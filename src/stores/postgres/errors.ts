@@ -136,3 +136,7 @@ export function classify(error: unknown, schemaName: string): Failure {
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent, schemaName)
   return { kind, cause, timedOut, lost: isConnectionLost(cause), answer: timedOut ? null : answerOf(cause) }
 }
+
+/** 23514: a CHECK; P0001: RAISE EXCEPTION of a trigger. */
+export const ruleProblem = (error: unknown): string | null =>
+  hasCode(error, '23514', 'P0001') ? describeError(error) : null

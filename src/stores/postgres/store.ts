@@ -11,10 +11,9 @@ import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { check, classify, errors, startError } from './errors.js'
+import { check, classify, errors, ruleProblem, startError } from './errors.js'
 import { withoutHangingCommits } from './hanging-commits.js'
 import { createConfirmedReader, createReader } from './loads.js'
-import { refusalByRule } from './refusals.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 import { Timelines } from './timeline.js'
 
@@ -80,8 +79,7 @@ export function createPostgresStore(
       durable,
       hasTriggers: () => hasTriggers,
     }),
-    refusalOf: (changes, cause, columns) =>
-      refusalByRule(changes, cause, { connections: committing, tables, timelines, columns, lockTimeoutMs }),
+    ruleProblem,
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
     outbox: tables.outbox,

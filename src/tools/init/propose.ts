@@ -29,7 +29,6 @@ import {
 } from './mapping.js'
 import { type Condition, conditionsIn, describedStatus, statedText, statusColumns } from './may-bet.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
-import { sqlName } from './source-text.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
 export interface Answers {
@@ -538,19 +537,9 @@ function statusNotes({ table, balance, mayBet }: Mapping): string[] {
   return mayBet.length === 0 ? [`No column of ${fullName(table)} looks like a status: ${can}`] : []
 }
 
-function lockedNote({ engine, table, balance }: Mapping, { name }: Column): string {
-  const names = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_$]+/gu) ?? []
-  const rule = table.checks.find(clause => [name, balance.name].every(each => names(clause).includes(each)))
-  const refused =
-    'A stake that fails it is refused with INSUFFICIENT_FUNDS (docs/postgres.md#minimum-balance).'
-  if (rule !== undefined)
-    return `${name} is not read, but a CHECK compares it with ${balance.name}: ${rule}. ${refused}`
-  const quoted = (text: string) => sqlName(engine, text)
-  const check = `CHECK (${quoted(balance.name)} >= ${quoted(name)})`
-  const where = table.isView
-    ? `on the table below the view, of its columns: ${check}`
-    : `ALTER TABLE ${quoted(table.schema)}.${quoted(table.name)} ADD ${check}`
-  return `${name} is not read: if ${balance.name} includes it, a stake may use it. What keeps it: ${where}. ${refused}`
+function lockedNote({ balance }: Mapping, { name }: Column): string {
+  const why = `if ${balance.name} includes it, a stake may use it, or fail with 500 by a CHECK`
+  return `${name} is not read: ${why}. What keeps it: players.reserved (docs/postgres.md#reserved).`
 }
 
 const question = (

@@ -38,6 +38,18 @@ export const decimalAccounts: Accounts = {
   limits: { digits: 20, scale: 4 },
 }
 
+/** A withdrawal reserves the amount. */
+export const reservingAccounts: Accounts = {
+  ...decimalAccounts,
+  name: 'a column of reserved funds',
+  ddl: `${decimalAccounts.ddl}`.replace(
+    'available decimal(20,4) NOT NULL',
+    'available decimal(20,4) NOT NULL, held decimal(20,4) NOT NULL DEFAULT 0',
+  ),
+  players: schema => ({ ...(decimalAccounts.players?.(schema) as MysqlPlayersTable), reserved: 'held' }),
+  reserve: `UPDATE SCHEMA.accounts SET held = held + CAST(? AS decimal(20,4)) WHERE accountNo = ?`,
+}
+
 export const textAccounts: Accounts = {
   name: 'text, keyed by a varchar of latin1 that folds case',
   ddl: `CREATE TABLE SCHEMA.accounts (id varchar(100) PRIMARY KEY, currency varchar(16) NOT NULL,
@@ -165,7 +177,6 @@ export function mysqlHarness({
       }
     },
     quoted: name => name,
-    literal: id => mysql.escape(id),
     ownTable: schema => ({
       ...{ table: `${schema}.wallet_players`, id: 'player_id', currency: 'currency', balance: 'balance' },
     }),
@@ -196,8 +207,8 @@ export function mysqlHarness({
       for (const own of ['wallet_transactions', 'wallet_bets']) await admin.query(`TRUNCATE ${schema}.${own}`)
       await admin.query(`DELETE FROM ${players}`)
     },
+    recordedBalance: schema => `SELECT balance_after FROM ${schema}.wallet_transactions WHERE id = ?`,
     creditBet: schema => `CALL ${schema}.credit_bet_v1(?, ?, ?)`,
-    numberOf: column => `${column} + 0`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, row, id),
   }

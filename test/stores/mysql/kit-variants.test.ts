@@ -11,6 +11,7 @@ import {
   type HarnessOptions,
   minorUnitAccounts,
   mysqlHarness,
+  reservingAccounts,
   uuidAccounts,
 } from './harness.js'
 import { bigintOf, uuidOf, withIds } from './numbered-players.js'
@@ -49,5 +50,11 @@ describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
   // player.
   describe(`in a batch with another player, on ${decimalAccounts.name}`, () => {
     judge(inBatches(mysqlHarness({ ...shared, accounts: decimalAccounts })), 5)
+  })
+
+  describe('with reserved funds', () => {
+    const harness = mysqlHarness({ ...shared, accounts: reservingAccounts })
+    describe('alone', () => judge(harness, 5))
+    describe('in a batch with another player', () => judge(inBatches(harness), 5))
   })
 })

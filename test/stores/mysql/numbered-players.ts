@@ -46,7 +46,7 @@ export function withIds<Opened extends { store: WalletStore }>(
         commit({ ...changes, transaction: inIds(transaction), bet: bet && inIds(bet) }),
     }
   }
-  const { depositExternally, settleExternally, holdPlayer, changeCurrency, refuseBets } = harness
+  const { depositExternally, settleExternally, holdPlayer, changeCurrency } = harness
   return {
     ...harness,
     async open(players) {
@@ -69,9 +69,6 @@ export function withIds<Opened extends { store: WalletStore }>(
     ...(changeCurrency && {
       changeCurrency: (opened: Opened, playerId: string, currency: string) =>
         changeCurrency(opened, toId(playerId), currency),
-    }),
-    ...(refuseBets && {
-      refuseBets: (opened: Opened, playerId: string) => refuseBets(opened, toId(playerId)),
     }),
   }
 }

@@ -1,94 +1,123 @@
-/** Which CHECKs mean insufficient funds: only a rule about the balance, wherever it is defined (M4). */
+/**
+ * Rules of the operator: reserved funds that are declared refuse a bet, any other CHECK or trigger that fails is a
+ * fault, and nothing is recorded (D29).
+ */
 import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletOutcome } from 'bet-wallet'
-import { createPostgresStore } from 'bet-wallet/postgres'
 import { describe, expect, it } from 'vitest'
 import { placeBet, settlement, unsettlement } from '../../fixtures.js'
-import { databaseOfFile, endOf, placing, type Wallet } from './wallet.js'
+import { databaseOfFile, endOf, type Wallet } from './wallet.js'
 
 const { open } = await databaseOfFile()
 
 const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 
-const wallet = (ddl: string) => open({ ddl, options: { players } })
+const wallet = (ddl: string, reserved?: string) =>
+  open({ ddl, options: { players: { ...players, ...(reserved && { reserved }) } } })
 
 const refused = { ok: false, errorCode: 'INSUFFICIENT_FUNDS' }
 const accounts = `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance numeric NOT NULL`
 const fill = `INSERT INTO SCHEMA.accounts (id, currency, balance) VALUES ('alice', 'EUR', 100)`
 
+/** The store's error of a debit, with the rule that the server names. */
+const fault = (rule: string) => ({
+  name: 'WalletError',
+  cause: {
+    name: 'StoreError',
+    code: 'DATABASE_REJECTED',
+    message: expect.stringMatching(new RegExp(`${rule}.*players[.]reserved`)),
+  },
+})
+
+const least = 'ALTER TABLE SCHEMA.accounts ADD held numeric GENERATED ALWAYS AS (50) STORED'
+const columns = 'id, ccy AS currency, available'
+
 describe('a minimum balance of the PAM', () => {
-  const minimums: [where: string, ddl: string][] = [
-    ['on the table', `${accounts} CHECK (balance >= 50)); ${fill}`],
+  const minimums: [where: string, rule: string, ddl: string, declared: string][] = [
+    ['on the table', 'accounts_balance_check', `${accounts} CHECK (balance >= 50)); ${fill}`, least],
     [
       'on the table, over several columns',
+      'accounts_check',
       `${accounts}, credit_limit numeric NOT NULL DEFAULT -50, CHECK (balance + credit_limit >= 0)); ${fill}`,
+      'ALTER TABLE SCHEMA.accounts ADD held numeric GENERATED ALWAYS AS (-credit_limit) STORED',
     ],
     [
       'on the base table of a view',
+      'base_available_check',
       `CREATE TABLE SCHEMA.base (id text PRIMARY KEY, ccy text, available numeric CHECK (available >= 50));
-        CREATE VIEW SCHEMA.accounts AS SELECT id, ccy AS currency, available AS balance FROM SCHEMA.base; ${fill}`,
+        CREATE VIEW SCHEMA.accounts AS SELECT ${columns} AS balance FROM SCHEMA.base; ${fill}`,
+      `CREATE OR REPLACE VIEW SCHEMA.accounts AS SELECT ${columns} AS balance, 50::numeric AS held FROM SCHEMA.base`,
     ],
     [
       'on the base table of a view of a view',
+      'base_available_check',
       `CREATE TABLE SCHEMA.base (id text PRIMARY KEY, ccy text, available numeric CHECK (available >= 50));
-        CREATE VIEW SCHEMA.middle AS SELECT id, ccy AS currency, available AS funds FROM SCHEMA.base;
+        CREATE VIEW SCHEMA.middle AS SELECT ${columns} AS funds FROM SCHEMA.base;
         CREATE VIEW SCHEMA.accounts AS SELECT id, currency, funds AS balance FROM SCHEMA.middle; ${fill}`,
+      `CREATE OR REPLACE VIEW SCHEMA.accounts AS
+        SELECT id, currency, funds AS balance, 50::numeric AS held FROM SCHEMA.middle`,
     ],
     [
       'on a column that is generated from the balance',
+      'accounts_spare_check',
       `${accounts}, spare numeric GENERATED ALWAYS AS (balance - 50) STORED CHECK (spare >= 0)); ${fill}`,
+      least,
     ],
     [
       'on a partition',
+      'Part 0_balance_check',
       `${accounts}) PARTITION BY HASH (id);
         CREATE TABLE SCHEMA."Part 0" PARTITION OF SCHEMA.accounts FOR VALUES WITH (MODULUS 1, REMAINDER 0);
         ALTER TABLE SCHEMA."Part 0" ADD CHECK (balance >= 50); ${fill}`,
+      least,
     ],
     [
       'in the domain of the column',
+      'money_check',
       `CREATE DOMAIN SCHEMA.money AS numeric CHECK (VALUE >= 50);
         CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance SCHEMA.money); ${fill}`,
+      least,
     ],
     [
       'in a domain over a domain',
+      'amount_check',
       `CREATE DOMAIN SCHEMA.amount AS numeric CHECK (VALUE >= 50);
         CREATE DOMAIN SCHEMA."Money" AS SCHEMA.amount;
         CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance SCHEMA."Money"); ${fill}`,
+      least,
     ],
   ]
 
-  it.each(minimums)('%s: INSUFFICIENT_FUNDS, recorded and replayed', async (_, ddl) => {
-    const made = await wallet(ddl)
-    expect(await handlePlaceBet(made.store, placeBet({ amount: '60' }))).toMatchObject(refused)
-    expect(await made.recorded()).toEqual(['placebet place-1 0'])
-    expect(await handlePlaceBet(made.store, placeBet({ amount: '60' }))).toMatchObject({
-      ...refused,
-      replayed: true,
-    })
-    // Both kinds of commit: alone, and with another player's.
-    const bet = placeBet({ amount: '50', transactionId: 'place-2', betId: 'bet-2' })
-    expect(await handlePlaceBet(made.store, bet)).toMatchObject({ ok: true, balance: '50' })
-    expect(await made.balanceOf('alice')).toBe('50')
-  })
+  it.each(minimums)(
+    '%s, declared: INSUFFICIENT_FUNDS, recorded and replayed',
+    async (_, _rule, ddl, declared) => {
+      const made = await wallet(`${ddl}; ${declared}`, 'held')
+      expect(await handlePlaceBet(made.store, placeBet({ amount: '60' }))).toMatchObject(refused)
+      expect(await made.recorded()).toEqual(['placebet place-1 0'])
+      expect(await handlePlaceBet(made.store, placeBet({ amount: '60' }))).toMatchObject({
+        ...refused,
+        replayed: true,
+      })
+      const bet = placeBet({ amount: '50', transactionId: 'place-2', betId: 'bet-2' })
+      expect(await handlePlaceBet(made.store, bet)).toMatchObject({ ok: true, balance: '0' })
+      expect(await made.balanceOf('alice')).toBe('50')
+    },
+  )
 
-  it('of a row that another session locks meanwhile: unavailable, and nothing is refused', async () => {
-    const made = await wallet(minimums[0]?.[1] ?? '')
-    const other = await made.otherSession()
-    const client = {
-      async query(text: string, values?: unknown[]) {
-        // Also asked by the check at start, with no player.
-        if (text.includes('is_balance_rule') && values?.length !== 0)
-          await other.query(`BEGIN; UPDATE ${made.schema}.accounts SET currency = currency`)
-        return made.pool.query(text, values)
-      },
-    }
-    const table = { ...players, table: `${made.schema}.accounts` }
-    const store = createPostgresStore(client, {
-      ...{ schema: made.schema, players: table, lockTimeoutMs: 50 },
-    })
-    expect(await store.commit(placing({ amount: '60' }))).toEqual({ status: 'unavailable' })
-    await other.query('ROLLBACK')
-    expect(await made.recorded()).toEqual([])
-  })
+  it.each(minimums)(
+    '%s, not declared: a fault that names it, and nothing is recorded',
+    async (_, rule, ddl) => {
+      const made = await wallet(ddl)
+      expect(
+        await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet({ amount: '60' }))),
+      ).toMatchObject(fault(rule))
+      expect(await made.recorded()).toEqual([])
+      expect(await made.balanceOf('alice')).toBe('100')
+      expect(await handlePlaceBet(made.store, placeBet({ amount: '50' }))).toMatchObject({
+        ok: true,
+        balance: '50',
+      })
+    },
+  )
 })
 
 describe('a rule that has nothing to do with the balance', () => {
@@ -98,7 +127,9 @@ describe('a rule that has nothing to do with the balance', () => {
 
   it('and that an old row does not meet is a fault for a placebet; after it is fixed, the bet is taken', async () => {
     const made = await wallet(`${withEmail.replace('email text', "email text DEFAULT 'none'")}`)
-    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toBeInstanceOf(Error)
+    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toMatchObject(
+      fault('email_ok'),
+    )
     expect(await made.recorded()).toEqual([])
     expect(await made.balanceOf('alice')).toBe('100')
     await fix(made)
@@ -111,7 +142,9 @@ describe('a rule that has nothing to do with the balance', () => {
     await recordSettlement(made.store, settlement({ amount: '15' }))
     await made.rows("UPDATE SCHEMA.accounts SET email = 'none'")
     await made.rows("ALTER TABLE SCHEMA.accounts ADD CONSTRAINT email_ok CHECK (email LIKE '%@%') NOT VALID")
-    expect(await endOf<WalletOutcome>(handleUnsettlement(made.store, unsettlement()))).toBeInstanceOf(Error)
+    expect(await endOf<WalletOutcome>(handleUnsettlement(made.store, unsettlement()))).toMatchObject(
+      fault('email_ok'),
+    )
     expect(await made.recorded()).toEqual(['placebet place-1 -30', 'settlement settle-1 15'])
     expect(await made.rows('SELECT bet_paid_live, bet_paid_owed FROM SCHEMA.bets')).toEqual([['15', '0']])
     await fix(made)
@@ -131,21 +164,20 @@ describe('a rule that has nothing to do with the balance', () => {
         ' ',
       ),
     )
-    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toBeInstanceOf(Error)
+    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toMatchObject(fault('small'))
     expect(await made.recorded()).toEqual([])
     expect(await handlePlaceBet(made.store, placeBet({ amount: '10' }))).toMatchObject({ ok: true })
-    // The question whether a rule is about the balance leaves nothing behind.
     expect(await made.rows('SELECT amount::text FROM SCHEMA.ledger')).toEqual([['-10']])
   })
 
-  it('is a fault where a trigger raises 23514 without a table', async () => {
+  it.each(['check_violation', 'raise_exception'])('is a fault where a trigger raises %s', async condition => {
     const made = await wallet(`${accounts}); ${fill};
       CREATE FUNCTION SCHEMA.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF NEW.balance < 80 THEN RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'; END IF;
+        IF NEW.balance < 80 THEN RAISE EXCEPTION 'too low' USING ERRCODE = '${condition}'; END IF;
         RETURN NEW;
       END $$;
       CREATE TRIGGER refuse BEFORE UPDATE ON SCHEMA.accounts FOR EACH ROW EXECUTE FUNCTION SCHEMA.refuse()`)
-    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toBeInstanceOf(Error)
+    expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toMatchObject(fault('too low'))
     expect(await made.recorded()).toEqual([])
   })
 })

@@ -36,6 +36,18 @@ export const numericAccounts: Accounts = {
   limits: { digits: 20, scale: 4 },
 }
 
+/** A withdrawal reserves the amount. */
+export const reservingAccounts: Accounts = {
+  ...numericAccounts,
+  name: 'a column of reserved funds',
+  ddl: `${numericAccounts.ddl}`.replace(
+    'available numeric(20,4) NOT NULL',
+    'available numeric(20,4) NOT NULL, held numeric(20,4) NOT NULL DEFAULT 0',
+  ),
+  players: schema => ({ ...(numericAccounts.players?.(schema) as PlayersTable), reserved: 'held' }),
+  reserve: `UPDATE SCHEMA.accounts SET held = held + ? WHERE "accountNo" = ?`,
+}
+
 export const textAccounts: Accounts = {
   name: 'text',
   ddl: 'CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance text NOT NULL)',
@@ -128,7 +140,6 @@ export function postgresHarness({
       }
     },
     quoted: name => `"${name}"`,
-    literal: id => pg.escapeLiteral(String(id)),
     ownTable: schema => ({
       ...{ table: `${schema}.players`, id: 'player_id', currency: 'currency', balance: 'balance' },
     }),
@@ -157,8 +168,9 @@ export function postgresHarness({
     async empty(schema, players) {
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${players}`)
     },
+    recordedBalance: schema =>
+      `SELECT balance_after FROM ${schema}.transactions WHERE wallet_transaction_id = ?`,
     creditBet: schema => `SELECT ${schema}.credit_bet_v1(?, ?, ?)`,
-    numberOf: column => `${column}::numeric`,
     holdCommit: schema => holdCommit(admin, schema),
     holdPlayer: (row, id) => holdPlayer(admin, numbered(row), String(id)),
   }

@@ -9,6 +9,7 @@ import {
   numericAccounts,
   ownTable,
   postgresHarness,
+  reservingAccounts,
 } from './harness.js'
 
 const { url, pool, drop } = await freshDatabase()
@@ -32,6 +33,12 @@ describe('with withinTransaction', () => {
 // player.
 describe('in a batch with another player', () => {
   judge(inBatches(postgresHarness({ pool, url, accounts: minorUnitAccounts })), 10)
+})
+
+describe('with reserved funds', () => {
+  const harness = postgresHarness({ pool, url, accounts: reservingAccounts })
+  describe('alone', () => judge(harness, 10))
+  describe('in a batch with another player', () => judge(inBatches(harness), 10))
 })
 
 // SERIALIZABLE also aborts commits that do not conflict: allowed, but not expected by the cases on single

@@ -7,7 +7,7 @@ import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletError 
 import { describe, expect, it } from 'vitest'
 import type { CommitResult, WalletChanges } from '../../../src/store.js'
 import { serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
-import { createPostgresStore, type PostgresStoreOptions } from '../../../src/stores/postgres/index.js'
+import type { PostgresStoreOptions } from '../../../src/stores/postgres/index.js'
 import { bet, live, placeBet, reversed, settlement, transaction, unsettlement } from '../../fixtures.js'
 import { databaseOfFile, endOf, placing, settling, type Wallet } from './wallet.js'
 
@@ -440,24 +440,6 @@ it.each(['XX001', '58030', '22012'])(
     ])
   },
 )
-
-it('a rule about another column, dropped between the debit and the probe: a fault, and the clawback is kept', async () => {
-  const { wallet } = await open({ code: '23514', ...rule("email LIKE '%@%'") })
-  const credits = await wallet.rows(liveCredits)
-  const table = { ...players, table: `${wallet.schema}.accounts` }
-  const client = {
-    async query(text: string, values?: unknown[]) {
-      // Also asked by the check at start, with no player.
-      if (text.includes('is_balance_rule') && values?.length !== 0)
-        await admin.query(`ALTER TABLE ${table.table} DROP CONSTRAINT IF EXISTS rule`)
-      return wallet.pool.query(text, values)
-    },
-  }
-  const store = createPostgresStore(client, { schema: wallet.schema, players: table })
-  expect(await endOf(store.commit(changesOf('alice').unsettlement))).toBeInstanceOf(Error)
-  expect(await wallet.rows(liveCredits)).toEqual(credits)
-  expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ok: true })
-})
 
 describe.each(causes)('%s', (_, cause) => {
   const { code, fails = operations, unavailable = false } = cause

@@ -429,12 +429,11 @@ export const timelineParameters = sql`
 /**
  * Before anything is read or written: refuses where this server's timeline is lower than the highest one that
  * has answered the store. Nothing is compared where that is NULL: the server does not report its timeline.
- *
- * @param use of the text of another timeline: it is assigned to the column `timeline`
+ * The text of another timeline is assigned to the column `timeline`.
  */
-export const refuseFormerPrimary = (tables: Tables, use: 'timeline :=' | 'PERFORM' = 'timeline :=') => sql`
+export const refuseFormerPrimary = (tables: Tables) => sql`
   IF highest_timeline IS NOT NULL THEN
     IF ${timelineOfServer} <> highest_timeline THEN
-      ${use} ${tables.schema}.${functionName(tables, otherTimeline)}(highest_timeline, of_system);
+      timeline := ${tables.schema}.${functionName(tables, otherTimeline)}(highest_timeline, of_system);
     END IF;
   END IF;`

@@ -3,7 +3,6 @@
 import { creditColumns } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
 import { commitAloneProcedure } from './commit-alone.js'
 import { commitOneFunction } from './commit-one.js'
@@ -31,7 +30,6 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
     commitAloneProcedure(tables, 'commit'),
     commitAloneProcedure(tables, 'commit_one'),
     refuseBalanceTypeFunction(tables),
-    balanceRuleFunction(tables),
     creditFunction(tables),
     ...(tables.outbox ? [claimFunction(tables)] : []),
   ]
