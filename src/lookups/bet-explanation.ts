@@ -38,7 +38,7 @@ export function explainBet(history: BetHistory): BetExplanation {
   }
 }
 
-/** As `forgetPlayer` makes them. */
+/** As the SQL of docs/operations.md makes them. */
 const isPseudonym = (playerId: string) => /^forgotten-[0-9a-f-]{36}$/.test(playerId)
 
 const unrecorded = [

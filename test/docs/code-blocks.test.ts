@@ -26,11 +26,18 @@ const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)
 
-/** Their commands and statements are run by test/programs/incidents, on servers that they restore, lock and fill. */
-const restored = ['Restore PostgreSQL', 'Restore MariaDB', 'After a restore'].flatMap(heading =>
-  codeBlocksOf(sectionOf(readPage('docs/operations.md'), heading)).map(({ code }) => code),
-)
-const isRunElsewhere = ({ page, code }: CodeBlock) => page === 'docs/runbook.md' || restored.includes(code)
+/**
+ * Their commands and statements are run by test/programs/incidents, on servers that they restore, lock and fill; those
+ * that forget a player by test/stores/forget-player.ts.
+ */
+const sectionsRunElsewhere = [
+  'Restore PostgreSQL',
+  'Restore MariaDB',
+  'After a restore',
+  'Forget a player',
+].flatMap(heading => codeBlocksOf(sectionOf(readPage('docs/operations.md'), heading)).map(({ code }) => code))
+const isRunElsewhere = ({ page, code }: CodeBlock) =>
+  page === 'docs/runbook.md' || sectionsRunElsewhere.includes(code)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

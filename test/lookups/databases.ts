@@ -7,7 +7,6 @@ import type { ImportedTransaction } from '../../src/stores/database/import.js'
 import {
   createMysqlLookups,
   createMysqlStore,
-  forgetPlayer as forgetMysqlPlayer,
   importBets as importMysqlBets,
   importTransactions as importMysqlTransactions,
   migrateMysql,
@@ -15,8 +14,6 @@ import {
 import {
   createPostgresLookups,
   createPostgresStore,
-  type ForgottenPlayer,
-  forgetPlayer,
   importBets,
   importTransactions,
   migratePostgres,
@@ -25,6 +22,7 @@ import {
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { type Forgotten, forgetOnMysql, forgetOnPostgres } from '../stores/forget-player.js'
 
 /** How the wallet's tables are set up. */
 export interface Setup {
@@ -40,7 +38,7 @@ export interface Opened {
   lookups: WalletLookups
   /** Lookups with other options. */
   lookupsWith(options: { schema?: string; allowScan?: boolean }): WalletLookups
-  forgetPlayer(playerId: string): Promise<ForgottenPlayer>
+  forgetPlayer(playerId: string): Promise<Forgotten>
   /** The rows of a query, with the placeholders of `run`. */
   rows(text: string): Promise<readonly object[]>
   /** Runs the migration again. */
@@ -105,7 +103,7 @@ async function openPostgres(
     setBalance: async (playerId, balance) => {
       await client.query('UPDATE pam.accounts SET balance = $2 WHERE id = $1', [playerId, balance])
     },
-    forgetPlayer: playerId => forgetPlayer(client, {}, playerId),
+    forgetPlayer: playerId => forgetOnPostgres(client, { playerId }),
     rows: async text => (await client.query(named(text))).rows as object[],
     importBets: bets => importBets(client, {}, bets),
     importTransactions: transactions => importTransactions(client, {}, transactions),
@@ -153,7 +151,7 @@ async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Se
     setBalance: async (playerId, balance) => {
       await pool.query('UPDATE accounts SET balance = ? WHERE id = ?', [balance, playerId])
     },
-    forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
+    forgetPlayer: playerId => forgetOnMysql(pool, { schema, playerId }),
     rows: async text => (await pool.query(named(text)))[0] as object[],
     importBets: bets => importMysqlBets(pool, { schema }, bets),
     importTransactions: transactions => importMysqlTransactions(pool, { schema }, transactions),

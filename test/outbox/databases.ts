@@ -6,17 +6,11 @@ import { optionChecks } from '../../src/option-checks.js'
 import type { WalletStore } from '../../src/store.js'
 import type { OutboxTable } from '../../src/stores/database/outbox.js'
 import { createRelay, type Relay, type RelayOptions } from '../../src/stores/database/relay.js'
-import {
-  createMysqlLookups,
-  createMysqlStore,
-  forgetPlayer as forgetMysqlPlayer,
-  migrateMysql,
-} from '../../src/stores/mysql/index.js'
+import { createMysqlLookups, createMysqlStore, migrateMysql } from '../../src/stores/mysql/index.js'
 import { mysqlOutbox } from '../../src/stores/mysql/relay.js'
 import {
   createPostgresLookups,
   createPostgresStore,
-  forgetPlayer,
   migratePostgres,
   type PostgresClient,
 } from '../../src/stores/postgres/index.js'
@@ -24,6 +18,7 @@ import { postgresOutbox } from '../../src/stores/postgres/relay.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { forgetOnMysql, forgetOnPostgres } from '../stores/forget-player.js'
 
 /** A wallet with the players alice and bob (100 EUR), and its outbox. */
 export interface Wallet {
@@ -85,7 +80,7 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
     store: createPostgresStore(client, { ...options, allowNotDurable: true }),
     lookups: createPostgresLookups(client),
     outbox: postgresOutbox(client, undefined),
-    forgetPlayer: playerId => forgetPlayer(client, {}, playerId),
+    forgetPlayer: playerId => forgetOnPostgres(client, { playerId, outbox: true }),
     passTime: () =>
       despiteDeadlocks(() =>
         rows("UPDATE OUTBOX SET due_at = now() - interval '1 hour' WHERE due_at IS NOT NULL"),
@@ -123,7 +118,7 @@ async function openMysql(): Promise<Wallet> {
     store: createMysqlStore(pool, { ...options, allowNotDurable: true }),
     lookups: createMysqlLookups(pool, { schema }),
     outbox: mysqlOutbox(withoutDatabase, schema),
-    forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
+    forgetPlayer: playerId => forgetOnMysql(pool, { schema, playerId, outbox: true }),
     passTime: () =>
       despiteDeadlocks(() =>
         rows('UPDATE OUTBOX SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE due_at IS NOT NULL'),

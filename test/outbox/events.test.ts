@@ -112,6 +112,24 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     expect(await drained()).toMatchObject([{ transactionId: 'bob-1', playerId: pseudonym }])
   })
 
+  it('given a player who is forgotten, then a dead letter names the pseudonym, and its problem no player', async () => {
+    for (const playerId of ['alice', 'bob']) {
+      const id = `${playerId}-dead`
+      await handlePlaceBet(wallet.store, placeBet({ playerId, betId: id, transactionId: id, amount: '5' }))
+    }
+    const { claimed } = await wallet.outbox.claim(50, 60_000)
+    await wallet.outbox.postpone(
+      claimed.map(lease => ({ ...lease, failures: 1, pauseMs: null, problem: `no ${lease.event.playerId}` })),
+    )
+    const { pseudonym } = await wallet.forgetPlayer('bob')
+    expect(await wallet.rows('SELECT bet_id, due_at, problem FROM OUTBOX ORDER BY bet_id')).toEqual([
+      { bet_id: 'alice-dead', due_at: null, problem: 'no alice' },
+      { bet_id: 'bob-dead', due_at: null, problem: null },
+    ])
+    expect(await wallet.outbox.retryDeadLetters()).toBe(2)
+    expect(new Set((await drained()).map(({ playerId }) => playerId))).toEqual(new Set(['alice', pseudonym]))
+  })
+
   it('given an outbox that rejects its row, then nothing is committed', async () => {
     const before = await recorded()
     await wallet.rows('ALTER TABLE OUTBOX ADD CONSTRAINT no_more CHECK (attempts > 0)')

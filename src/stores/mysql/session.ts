@@ -53,7 +53,7 @@ export function sessionOf(connection: Connection): Session {
 const plainSettings = [
   'autocommit = 1',
   'completion_type = 0',
-  // Loads, lookups and `forgetPlayer` need all rows. DEFAULT would be the server's value.
+  // Loads and lookups need all rows. DEFAULT would be the server's value.
   'sql_select_limit = 18446744073709551615',
   'sql_safe_updates = 0',
   // Keys and constraints are read from messages.

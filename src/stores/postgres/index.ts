@@ -2,7 +2,6 @@
 export type { QueueStats } from '../../batches/index.js'
 export type { Durability, DurabilityLevel } from '../database/durability.js'
 export { StoreError, type StoreErrorCode } from '../database/errors.js'
-export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportedTransaction, ImportReport } from '../database/import.js'
 export type { MigrationSettings } from '../database/migration-settings.js'
 export type { OutboxStats } from '../database/outbox.js'
@@ -18,7 +17,6 @@ export {
   type PostgresJsSql,
   type SlonikPool,
 } from './driver-clients.js'
-export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'
 export { createPostgresLookups, type PostgresLookupOptions } from './lookups.js'
 export { type MigrationSqlSettings, migratePostgres, postgresMigrationSql } from './migrate.js'

@@ -10,17 +10,16 @@ import {
   createMysqlLookups,
   createMysqlRelay,
   createMysqlStore,
-  forgetPlayer as forgetMysqlPlayer,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
 import {
   createPostgresLookups,
   createPostgresRelay,
   createPostgresStore,
-  forgetPlayer,
   migratePostgres,
   type PostgresClient,
 } from '../../../src/stores/postgres/index.js'
+import { forgetOnMysql, forgetOnPostgres } from '../../stores/forget-player.js'
 
 export type DatabaseName = 'PostgreSQL' | 'PGlite' | 'MySQL or MariaDB'
 
@@ -77,7 +76,7 @@ function onPostgres(client: PostgresClient) {
       await migratePostgres(client, { outbox: true }, { lookupIndexes: true })
       await run(`INSERT INTO PLAYERS VALUES ${players}`)
     },
-    forgetPlayer: (playerId: string) => forgetPlayer(client, {}, playerId),
+    forgetPlayer: (playerId: string) => forgetOnPostgres(client, { playerId, outbox: true }),
   }
 }
 
@@ -159,7 +158,7 @@ export async function openMariadb(url: string): Promise<IncidentDatabase> {
       const otherPool = poolOf(otherServer.href)
       return { store: createMysqlStore(otherPool, options), close: () => otherPool.end() }
     },
-    forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
+    forgetPlayer: playerId => forgetOnMysql(pool, { schema, playerId, outbox: true }),
     async lockPlayer(playerId) {
       const program = await mysql.createConnection({ uri: server.href })
       program.on('error', () => {})

@@ -280,7 +280,7 @@ export const betColumns = lines([plainBetColumns, ...creditColumns])
 export const betValues = (item: string) =>
   lines([plainBetValues(item), ...creditColumns.map((_, index) => creditValue(item, index))])
 
-/** The assignments of an UPDATE of `bet`. Its player stays: `forgetPlayer` may have replaced the id. */
+/** The assignments of an UPDATE of `bet`. Its player stays: it may have been forgotten meanwhile. */
 export const betAssignments = (item: string) =>
   lines([
     ...betColumnNames.slice(3).map(([column, field]) => `bet.${column} = ${item}${field}`),
