@@ -82,6 +82,19 @@ describe.each(endings)('a session that is %s', (_, end) => {
   })
 })
 
+/** Resolves when every connection of the pool is open again. */
+async function reopened(wallet: SessionsWallet, max: number): Promise<void> {
+  const pids = new Set<unknown>()
+  while (pids.size < max) {
+    const asked = Array.from({ length: max }, () =>
+      wallet.ask('SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'),
+    )
+    pids.clear()
+    for (const answer of await Promise.allSettled(asked))
+      if (answer.status === 'fulfilled') pids.add((answer.value as { pid: number }[])[0]?.pid)
+  }
+}
+
 /** When the callback of the PAM's database transaction ends, whose session has been ended. */
 const lateMoments = ['before', 'between', 'after', 'at the end'] as const
 
@@ -120,7 +133,7 @@ describe("a session that ends in the PAM's own transaction", () => {
           )
           if (name.includes('postgres.js')) {
             // Their connections serve others now. A statement on a closed one would end the process.
-            await Promise.allSettled(callbacks.map(() => wallet.ask('SELECT pg_sleep(0.01)')))
+            await reopened(wallet, max)
             await wallet.place(n)
           } else {
             // The other drivers lend a connection again when the callback has ended.
