@@ -52,16 +52,17 @@ const mayImport: Record<string, readonly string[]> = {
   // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's
   // folder knows nothing of a wallet.
   'tools/html': ['visible-text'],
-  'tools/platform': ['option-checks', 'timeout'],
-  'tools/simulator': ['tools/html', 'tools/platform'],
+  'tools/platform': ['foreign-values', 'option-checks', 'timeout'],
+  'tools/simulator': ['foreign-values', 'tools/html', 'tools/platform'],
   'tools/drill': ['tools/html', 'tools/platform', 'tools/simulator'],
-  'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
-  'tools/reconcile': ['option-checks', 'visible-text', 'tools/html', 'tools/platform'],
-  'tools/check': ['stores'],
+  'tools/audit': ['foreign-values', 'timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
+  'tools/reconcile': ['foreign-values', 'option-checks', 'visible-text', 'tools/html', 'tools/platform'],
+  'tools/check': ['foreign-values', 'stores'],
   'tools/dispute': ['money', 'lookups', 'tools/html'],
   'tools/try': ['foreign-values', 'lookups', 'stores', 'tools/platform', 'tools/html', 'tools/dispute'],
   'tools/init': ['stores'],
   'tools/command': [
+    'foreign-values',
     'visible-text',
     'index',
     'http',
@@ -217,6 +218,18 @@ const source = new Map(
 describe('the modules of src', () => {
   it('import from their own layer and below, and each dependency is imported by one module', () => {
     expect(problemsOf(source)).toEqual([])
+  })
+
+  // Of the stores, QueryFailed makes every value readable.
+  it('ask for the class of a foreign value by isA alone: a revoked proxy throws', () => {
+    const asked = [...source]
+      .filter(([path]) => path !== 'foreign-values.ts' && !path.startsWith('stores/'))
+      .flatMap(([path, text]) =>
+        [...text.matchAll(/ instanceof (\w+)/g)].map(([, type = '']) => ({ path, type })),
+      )
+    const isOwn = ({ path, type }: (typeof asked)[number]) =>
+      /^(?:tools|testing)\//.test(path) && !(/Error$/.test(type) && type in globalThis)
+    expect(asked.filter(each => !isOwn(each))).toEqual([])
   })
 
   it('are all checked, with their imports', () => {

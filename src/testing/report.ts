@@ -1,4 +1,5 @@
 /** Runs every case, prints the results and returns them as a report. */
+import { textOf } from '../foreign-values.js'
 import type { WalletStore } from '../store.js'
 import { casesFor } from './cases.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
@@ -73,7 +74,7 @@ async function resultOf(one: WalletStoreCase): Promise<CaseResult> {
     await one.run()
     return { ...of, result: 'passed', detail: one.remark }
   } catch (error) {
-    return { ...of, result: 'failed', detail: error instanceof Error ? error.message : String(error) }
+    return { ...of, result: 'failed', detail: textOf(error) }
   }
 }
 

@@ -1,4 +1,5 @@
 /** The steps of a case in the order in which they happened, for the report of a failure. */
+import { isA } from '../foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
 import { withLoadConfirmed } from './stores-around.js'
 
@@ -74,7 +75,7 @@ export class CaseFailed extends Error {
 
 export function shown(value: unknown): string {
   if (typeof value === 'string') return value
-  if (value instanceof Error) return `${value.name}: ${value.message}`
+  if (isA(value, Error)) return `${value.name}: ${value.message}`
   return JSON.stringify(value) ?? String(value)
 }
 

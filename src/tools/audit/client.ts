@@ -7,6 +7,7 @@ import {
   request as requestHttp,
 } from 'node:http'
 import { Agent as AgentTls, request as requestHttps } from 'node:https'
+import { textOf } from '../../foreign-values.js'
 import { type Mask, maskOf, secretsIn, secretsOf } from '../platform/secrets.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
@@ -69,8 +70,7 @@ export function openClient(settings: AuditSettings): Client {
           return exchanged(built, headers, call, settings, agents, now, ownMask)
         })
         .catch((error: unknown): Reply => {
-          const reason = error instanceof Error ? error.message : String(error)
-          exchange.error = `the request could not be sent: ${mask(reason)}`
+          exchange.error = `the request could not be sent: ${mask(textOf(error))}`
           return { exchange, status: null, headers: {}, text: '', mask }
         })
       return { exchange, reply }

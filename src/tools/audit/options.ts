@@ -1,5 +1,6 @@
 /** The options of an audit, checked completely before the first request is sent. */
 import { check, isText, textOption } from '../platform/checks.js'
+import { notAsync } from '../platform/operator-functions.js'
 import {
   type TargetSettings,
   targetOptionNames,
@@ -95,10 +96,11 @@ export interface AuditOptions extends WalletTarget {
   seed?: number
   /**
    * Called once, before the first case, with the time of one answer, and the time that the audit will take.
+   * The audit waits for it, and fails with its error.
    */
-  onStart?(estimate: { latencyMs: number; durationMs: number }): void
-  /** Called with each result. */
-  onResult?(result: AuditResult, progress: { done: number; total: number }): void
+  onStart?(estimate: { latencyMs: number; durationMs: number }): unknown
+  /** Called with each result. The audit waits for it, and fails with its error. */
+  onResult?(result: AuditResult, progress: { done: number; total: number }): unknown
 }
 
 /** The options with all defaults. */
@@ -208,7 +210,10 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     minorUnits: minorUnitsOf(currency),
     pauseMs: options.pauseMs === undefined ? null : check.whole('pauseMs', options.pauseMs, 1, 86_400_000),
     restart: restartOf(options.restart),
-    formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
+    formatDate: date =>
+      formatDate === undefined
+        ? date.toISOString()
+        : notAsync(check, 'formatDate', formatDate.call(options, date)),
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),
     raceRounds: check.whole('raceRounds', options.raceRounds ?? 6, 1, 1_000),
     attempts: check.whole('attempts', options.attempts ?? 25, 1, 100),

@@ -1,4 +1,5 @@
 /** Restarts the wallet under test, and waits until it answers again. */
+import { textOf } from '../../foreign-values.js'
 import { withTimeout } from '../../timeout.js'
 import { runCommand } from '../platform/settle.js'
 import type { Client } from './client.js'
@@ -21,9 +22,7 @@ export async function restartWallet(
     if (typeof restart === 'function') await withTimeout(Promise.resolve(restart()), restartMsMax, late)
     else if (restart !== null) await runCommand(restart.command, '', restartMsMax, mask)
   } catch (error) {
-    return mask(
-      `the wallet could not be restarted: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    return mask(`the wallet could not be restarted: ${textOf(error)}`)
   }
   // A process that stops gracefully still answers on the connections that are open.
   disconnect()

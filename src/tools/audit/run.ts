@@ -34,7 +34,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       cases.some(({ needs }) => needs?.includes('settle')),
     )
     const willRun = cases.filter(item => skipReason(run, item) === null)
-    settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
+    await settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
     const { results, balance, isUnreachable } = await runCases(run, cases, before)
     const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
     const passed = !failed && !isUnreachable
@@ -91,7 +91,7 @@ async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Deci
       await twoParts.cleanUp(item.id)
       results.push(skipped(item, reason))
     }
-    settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
+    await settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
   }
   return { results, balance, isUnreachable: unreachableReason !== null }
 }

@@ -1,4 +1,5 @@
 /** What a check of a database has found, one finding per subject. */
+import { fieldOf, textOf } from '../../foreign-values.js'
 
 export type Subject =
   | 'connection'
@@ -71,5 +72,4 @@ export interface CheckSettings {
   allowNotDurable: boolean
 }
 
-export const describe = (error: unknown): string =>
-  error instanceof Error ? ((error as { problem?: string }).problem ?? error.message) : String(error)
+export const describe = (error: unknown): string => textOf(fieldOf(error, 'problem') ?? error)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
+import { isA } from '../../foreign-values.js'
 import { AuditError } from '../platform/errors.js'
 import { ReconcileError } from '../reconcile/errors.js'
 import { UsageError } from './arguments.js'
@@ -69,7 +70,7 @@ const isToolError = (error: unknown): error is AuditError | ReconcileError =>
 
 /** By name: a config file may make its lookups with another copy of the package. */
 const isStoreError = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && error.name === 'StoreError'
+  isA(error, Error) && error.name === 'StoreError'
 
 const adviceFor = ({ code }: { code: string }) =>
   code === 'LOOKUP_INDEX_MISSING' ? '. Here, allowScan is --scan.' : ''

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { isA } from '../../foreign-values.js'
 import { engineOf, withoutPassword } from './database-url.js'
 import { wordsOf } from './output.js'
 
@@ -72,7 +73,7 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   try {
     return await work(database)
   } catch (error) {
-    if (error instanceof Error) error.message = withoutPassword(wordsOf(error), url)
+    if (isA(error, Error)) error.message = withoutPassword(wordsOf(error), url)
     throw error
   } finally {
     await database.close()

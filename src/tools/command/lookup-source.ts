@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ParseArgsConfig } from 'node:util'
+import { isA, textOf } from '../../foreign-values.js'
 import type { WalletLookups } from '../../lookups/records.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
@@ -54,7 +55,7 @@ export async function withLookups<T>(
   try {
     return await work(source.lookups)
   } catch (error) {
-    if (error instanceof Error && source.url !== undefined)
+    if (isA(error, Error) && source.url !== undefined)
       error.message = withoutPassword(wordsOf(error), source.url)
     throw error
   } finally {
@@ -90,7 +91,7 @@ async function configured(file: string): Promise<Source> {
   try {
     module = await import(pathToFileURL(path).href)
   } catch (error) {
-    throw new DatabaseError(`${path} cannot be loaded: ${(error as Error).message}`)
+    throw new DatabaseError(`${path} cannot be loaded: ${textOf(error)}`)
   }
   const lookups = module.lookups as Partial<WalletLookups> | undefined
   if (!lookupNames.every(name => typeof lookups?.[name] === 'function'))

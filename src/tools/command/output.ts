@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { textOf } from '../../foreign-values.js'
 import { escapeInvisible, onOneLine } from '../../visible-text.js'
 import { UsageError } from './arguments.js'
 
@@ -110,9 +111,8 @@ export function forTerminal<T>(value: T): T {
 
 /** An error message for the terminal. It shows no credentials of a URL. */
 export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
   // Before it is cut: half of a URL has no @ any more.
-  const masked = cut(message, 2 * messageMax).replace(/:\/\/\S{0,2000}@/g, '://***@')
+  const masked = cut(textOf(error), 2 * messageMax).replace(/:\/\/\S{0,2000}@/g, '://***@')
   return onOneLine(cut(masked, messageMax))
 }
 

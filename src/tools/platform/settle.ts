@@ -1,5 +1,6 @@
 /** Settles a bet without HTTP: by a function in this process, or by a command of the shell. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { textOf } from '../../foreign-values.js'
 import type { SettlementRequest } from '../../requests.js'
 import { withTimeout } from '../../timeout.js'
 import { raw, write } from './json.js'
@@ -31,7 +32,7 @@ export async function settleDirectly(
     }
     return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs, notDoneWithin(timeoutMs)))
   } catch (error) {
-    return { kind: 'unknown', reason: mask(error instanceof Error ? error.message : String(error)) }
+    return { kind: 'unknown', reason: mask(textOf(error)) }
   }
 }
 

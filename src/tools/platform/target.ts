@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { SettlementRequest } from '../../requests.js'
 import { baseUrlOf, check, checkCredentials, headersOf, isText, targetOf, urlOf } from './checks.js'
 import { isoMinorUnits } from './minor-units.js'
+import { notAsync } from './operator-functions.js'
 
 /** The wallet under test. */
 export interface WalletTarget {
@@ -156,7 +157,7 @@ export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOpt
     minorUnitsOf: currency =>
       check.whole(
         `minorUnits(${JSON.stringify(currency)})`,
-        minorUnits?.(currency) ?? isoMinorUnits(currency),
+        notAsync(check, 'minorUnits', minorUnits?.(currency)) ?? isoMinorUnits(currency),
         0,
         18,
       ),

@@ -48,7 +48,7 @@ const groupsMax = 100
 
 export class Collection {
   readonly #max: number
-  readonly #each: (difference: Difference) => void
+  readonly #each: (difference: Difference) => Promise<unknown>
   readonly #kinds = new Map<DifferenceKind, ReturnType<typeof noDifferences>>()
   readonly #bets = new Groups()
   readonly #players = new Groups()
@@ -57,15 +57,15 @@ export class Collection {
    * @param max how many differences are kept of each kind: the largest
    * @param each is called with every difference
    */
-  constructor(max: number, each: (difference: Difference) => void) {
+  constructor(max: number, each: (difference: Difference) => Promise<unknown>) {
     this.#max = max
     this.#each = each
   }
 
-  add(judged: Judgement): void {
+  async add(judged: Judgement): Promise<void> {
     const inWallet = inWalletOf(judged)
     const difference = differenceOf(judged, inWallet)
-    this.#each(difference)
+    await this.#each(difference)
     this.#addToKind(difference)
     group(this.#bets, judged.row, inWallet, difference, 'betId')
     group(this.#players, judged.row, inWallet, difference, 'playerId')

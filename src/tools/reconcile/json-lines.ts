@@ -1,4 +1,5 @@
 /** One JSON object per line, with every digit of its numbers. */
+import { isA } from '../../foreign-values.js'
 import { type ReadJson, readJson } from '../platform/json.js'
 import { invalidRow } from './errors.js'
 
@@ -51,7 +52,7 @@ function objectOf(text: string, line: number): JsonRecord['fields'] {
     if (twice !== null) return invalidRow(line, twice, 'the line has this key twice')
     if (value instanceof Map) return value
   } catch (error) {
-    if (error instanceof SyntaxError) invalidRow(line, null, `no JSON object: ${error.message}`)
+    if (isA(error, SyntaxError)) invalidRow(line, null, `no JSON object: ${error.message}`)
     throw error
   }
   return invalidRow(line, null, 'no JSON object')

@@ -1,4 +1,5 @@
 /** Names each finding, by lookups of its bet and of what the range does not show. */
+import { fieldOf, textOf } from '../../foreign-values.js'
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { compare, type DecimalText, isZero } from './amounts.js'
 import { BetFacts, type LookedUp } from './bet-facts.js'
@@ -41,9 +42,9 @@ export function limitedLookups(
         const history = await lookups.bet(id)
         return { facts: history && new BetFacts(history) }
       } catch (error) {
-        if ((error as { code?: unknown } | null)?.code !== indexMissing) throw error
+        if (fieldOf(error, 'code') !== indexMissing) throw error
         lacksIndex = true
-        note(`Bets were not looked up: ${(error as Error).message}`)
+        note(`Bets were not looked up: ${textOf(error)}`)
         return null
       }
     },

@@ -2,6 +2,7 @@
 
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import { notAsync } from '../platform/operator-functions.js'
 import { isZero, subtract } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
@@ -72,10 +73,10 @@ export interface ReconcileOptions {
    * @default the error code alone
    */
   sentenceOf?(transaction: RecordedTransaction): string
-  /** Called with every difference, listed or not. */
-  onDifference?(difference: Difference): void
-  /** Called now and then with the rows read so far. */
-  onProgress?(progress: { report: number; wallet: number }): void
+  /** Called with every difference, listed or not. The comparison waits for it, and fails with its error. */
+  onDifference?(difference: Difference): unknown
+  /** Called now and then with the rows read so far. The comparison waits for it, and fails with its error. */
+  onProgress?(progress: { report: number; wallet: number }): unknown
 }
 
 /** The result of a reconciliation. Amounts are exact decimals as text. */
@@ -133,7 +134,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const { from, to, isInRange, mapping } = settings
   const notes: string[] = []
   const sides = { report: new Spool(), wallet: new Spool(), findings: new Spool() }
-  const collection = new Collection(settings.differencesMax, each => options.onDifference?.(each))
+  const collection = new Collection(settings.differencesMax, async each => options.onDifference?.(each))
   let whole: WholeReport | undefined
   try {
     const opened = await openReports(reportsOf(options), mapping, isInRange)
@@ -256,7 +257,7 @@ function settingsOf(options: ReconcileOptions): Settings {
     // Both have the same form, so their text sorts by time.
     isInRange: date => date >= from && date < to,
     dayOf: mapping.dates.dayOf,
-    sentenceOf: transaction => options.sentenceOf?.(transaction) ?? '',
+    sentenceOf: transaction => notAsync(check, 'sentenceOf', options.sentenceOf?.(transaction)) ?? '',
   }
 }
 
@@ -279,9 +280,9 @@ class Reading {
     this.#options = options
   }
 
-  #count(side: 'report' | 'wallet'): void {
+  async #count(side: 'report' | 'wallet'): Promise<void> {
     this.#progress[side] += 1
-    if (this.#progress[side] % progressEvery === 0) this.#options.onProgress?.({ ...this.#progress })
+    if (this.#progress[side] % progressEvery === 0) await this.#options.onProgress?.({ ...this.#progress })
   }
 
   async report(opened: OpenedReport, notCompared: NotCompared, spool: Spool) {
@@ -297,7 +298,7 @@ class Reading {
           unstated.add(row)
           rows += 1
         } else outside += 1
-        this.#count('report')
+        await this.#count('report')
       }
     }
     spool.seal()
@@ -317,7 +318,7 @@ class Reading {
         totals.add(dayOf(record, notCompared))
         rows += 1
       }
-      this.#count('wallet')
+      await this.#count('wallet')
     }
     spool.seal()
     return { totals, rows }
@@ -382,7 +383,7 @@ async function judgeFindings(spool: Spool, collection: Collection, context: Judg
       else ofBet.push(finding)
     }
     for (const findings of bets.values()) {
-      for (const judged of await judgeBet(findings, context)) collection.add(judged)
+      for (const judged of await judgeBet(findings, context)) await collection.add(judged)
     }
   }
 }

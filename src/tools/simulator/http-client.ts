@@ -4,6 +4,7 @@
  * faster of the two.
  */
 import type { ConnectionOptions } from 'node:tls'
+import { textOf } from '../../foreign-values.js'
 import { Connection, type HttpResult, type SendMode } from './http-connection.js'
 
 export interface HttpClient {
@@ -121,8 +122,4 @@ function headText(headers: Readonly<Record<string, string>>): string {
     text += `${name}: ${value}\r\n`
   }
   return text
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

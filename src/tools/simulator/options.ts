@@ -1,6 +1,7 @@
 /** The options of a simulation, and their check. */
 import { check, textOption } from '../platform/checks.js'
 import { type DecimalText, parseDecimal } from '../platform/decimal.js'
+import { Listeners } from '../platform/operator-functions.js'
 import {
   type TargetSettings,
   targetOptionNames,
@@ -101,10 +102,10 @@ export interface SimulationOptions extends WalletTarget {
    */
   differencesMax?: number
   /**
-   * Called every `progressEveryMs`, and at the end of each phase. If a hook throws, the simulation fails
-   * with its error.
+   * Called every `progressEveryMs`, and at the end of each phase. If a hook throws or rejects, the simulation
+   * fails with its error.
    */
-  onProgress?(progress: SimulationProgress): void
+  onProgress?(progress: SimulationProgress): unknown
   /**
    * How often `onProgress` is called, in milliseconds.
    *
@@ -112,15 +113,15 @@ export interface SimulationOptions extends WalletTarget {
    */
   progressEveryMs?: number
   /** Called at once for every difference. */
-  onDifference?(difference: Difference): void
+  onDifference?(difference: Difference): unknown
   /** Called for every closed bet, for example to compare it with a database. */
-  onBetClosed?(bet: ClosedBet): void
+  onBetClosed?(bet: ClosedBet): unknown
   /**
    * Called once for every transaction that the wallet accepted or finally refused. A refused settlement or
    * rollback is not final: it is reported when a retry is accepted. Together they are the platform's report.
    * At the end of a run, placebets without an answer are sent again, so that the report is complete.
    */
-  onTransaction?(transaction: DecidedTransaction): void
+  onTransaction?(transaction: DecidedTransaction): unknown
   /**
    * Whether the report has a timeline, for the page of `bet-wallet simulate --html`: calls, faults, latencies
    * and balances over time.
@@ -193,6 +194,8 @@ export interface Settings extends TargetSettings {
   rememberedBetsMax: number
   differencesMax: number
   progressEveryMs: number
+  /** The four that follow. */
+  listeners: Listeners
   onProgress: ((progress: SimulationProgress) => void) | null
   onDifference: (difference: Difference) => void
   onBetClosed: ((bet: ClosedBet) => void) | null
@@ -213,6 +216,7 @@ export function settingsOf(options: SimulationOptions): Settings {
   for (const name of ['onProgress', 'onDifference', 'onBetClosed', 'onTransaction'] as const)
     check.func(name, options[name])
   const clock = options.clock ?? systemClock
+  const listeners = new Listeners()
   const { bets, durationMs, ratePerSecond } = options
   if (ratePerSecond !== undefined && !(ratePerSecond > 0))
     check.invalid('ratePerSecond must be a number above 0')
@@ -234,10 +238,11 @@ export function settingsOf(options: SimulationOptions): Settings {
     rememberedBetsMax: check.whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 100, 1),
     progressEveryMs: check.whole('progressEveryMs', options.progressEveryMs ?? 500, 1),
-    onProgress: options.onProgress?.bind(options) ?? null,
-    onDifference: options.onDifference?.bind(options) ?? (() => {}),
-    onBetClosed: options.onBetClosed?.bind(options) ?? null,
-    onTransaction: options.onTransaction?.bind(options) ?? null,
+    listeners,
+    onProgress: listeners.of(options.onProgress?.bind(options)),
+    onDifference: listeners.of(options.onDifference?.bind(options)) ?? (() => {}),
+    onBetClosed: listeners.of(options.onBetClosed?.bind(options)),
+    onTransaction: listeners.of(options.onTransaction?.bind(options)),
     timeline: check.boolean('timeline', options.timeline ?? false),
     observe: null,
   }

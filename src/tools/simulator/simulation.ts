@@ -41,7 +41,7 @@ const pendingPerConnectionMax = 8
  * @returns the report. Differences are in the report, and not thrown
  * @throws {AuditError} if the run cannot start: an option is invalid, the wallet does not answer, rejects the
  * credentials, or does not know a player
- * @throws the error of a hook that throws
+ * @throws the error of a hook that throws or rejects
  */
 export async function simulateSportsbook(options: SimulationOptions): Promise<SimulationReport> {
   return await runSimulation(settingsOf(options))
@@ -51,11 +51,14 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 export async function runSimulation(settings: Settings): Promise<SimulationReport> {
   const transport = createTransport(settings)
   try {
-    return await new Promise((resolve, reject) => {
+    const report = await new Promise<SimulationReport>((resolve, reject) => {
       const run = createRun(settings, transport, { resolve, reject })
+      settings.listeners.onRejected = error => fail(run, error)
       settings.signal?.addEventListener('abort', run.network.sendDue)
       openAll(run)
     })
+    await settings.listeners.end()
+    return report
   } finally {
     transport.close()
   }

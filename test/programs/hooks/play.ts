@@ -15,8 +15,14 @@ import {
 import { anyOf, createNodeListener, type HttpOptions } from '../../../src/http/index.js'
 import { partitionStore, recordSettlement, type WalletOptions } from '../../../src/index.js'
 import { collectMetrics, createHealth, stopGracefully, subscribe } from '../../../src/operations/index.js'
+import { optionChecks } from '../../../src/option-checks.js'
 import type { WalletStore } from '../../../src/store.js'
+import type { OutboxTable } from '../../../src/stores/database/outbox.js'
+import { createRelay, type RelayOptions } from '../../../src/stores/database/relay.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
+import { type AuditOptions, auditWallet } from '../../../src/tools/audit/index.js'
+import { type ReconcileOptions, reconcile } from '../../../src/tools/reconcile/index.js'
+import { type SimulationOptions, simulateSportsbook } from '../../../src/tools/simulator/index.js'
 import { thrownValues } from './values.js'
 
 const [hook = '', kind = ''] = process.argv.slice(2)
@@ -31,7 +37,7 @@ const failing = (): never => {
 /** What a failure leaves behind: unhandled rejections come a turn later. */
 const turns = () => new Promise(resolve => setTimeout(resolve, 5))
 
-const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
+const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '1000000.00' }])
 
 async function serve(store: WalletStore, options: Partial<HttpOptions>) {
   const listener = createNodeListener(store, {
@@ -145,6 +151,93 @@ const answeringBy = (changed: Partial<RowAnswers<string, string, number>>, rows 
       }),
   })
 
+const invalid = optionChecks(message => {
+  throw new Error(message)
+})
+
+/** A relay over one event, until its delivery has ended. Returns what was recorded of it. */
+async function relayOnce(options: Pick<RelayOptions, 'deliver' | 'onError'>) {
+  const ends = new EventEmitter()
+  const lease = { betId: 'b1', eventNumber: '1', attempts: 1, failures: 0 }
+  const claims = [{ claimed: [{ ...lease, event: {} as never }], unreadable: [], more: false }]
+  const table: OutboxTable = {
+    async check() {},
+    claim: async () => claims.pop() ?? { claimed: [], unreadable: [], more: false },
+    async remove(delivered) {
+      if (delivered.length > 0) ends.emit('recorded', 'delivered')
+      return []
+    },
+    async postpone(failed) {
+      if (failed.length > 0) ends.emit('recorded', 'failed')
+      return []
+    },
+    stats: async () => ({ queued: 0, oldestMs: null, dead: 0 }),
+    retryDeadLetters: async () => 0,
+  }
+  const relay = createRelay(invalid, { pollMs: 1, ...options }, () => table)
+  const recorded = once(ends, 'recorded')
+  await relay.start()
+  const [end] = await recorded
+  await turns()
+  await relay.stop()
+  return [end]
+}
+
+/** What became of a run of a tool against a wallet, and whether the wallet answers the next call. */
+async function runTool(run: (baseUrl: string) => Promise<unknown>) {
+  const { server, url } = await serve(memory, {})
+  const ended = await run(url).then(
+    () => 'ended',
+    () => 'rejected',
+  )
+  await turns()
+  const status = await placebet(url)
+  server.close()
+  return [ended, status]
+}
+
+const settle = { url: '/settlement' }
+
+const auditing = (options: Partial<AuditOptions>) =>
+  runTool(baseUrl =>
+    auditWallet({
+      ...{ baseUrl, playerId: 'anna', currency: 'EUR', only: ['AU-101'], settle, attempts: 1 },
+      ...options,
+    }),
+  )
+
+const simulating = (options: Partial<SimulationOptions>) =>
+  runTool(baseUrl =>
+    simulateSportsbook({
+      ...{ baseUrl, players: ['anna'], bets: 5, chaos: 0, settle, seed: 1 },
+      ...{ progressEveryMs: 1, giveUpAfterMs: 50, backOffMsMax: 0 },
+      ...options,
+    }),
+  )
+
+/** One row that the wallet does not have, and refusals that the report does not have. */
+const reconciling = (options: Partial<ReconcileOptions>, refusals = 1) =>
+  runTool(() =>
+    reconcile({
+      report: (async function* () {
+        yield 'operation,transactionId,betId,playerId,amount,currency,status,transactionDate\n'
+        yield 'placebet,t0,b0,anna,1,EUR,accepted,2026-11-26T10:00:00Z\n'
+      })(),
+      lookups: {
+        async *transactions() {
+          for (let n = 0; n < refusals; n += 1)
+            yield {
+              ...{ operation: 'placebet', type: 'SINGLE', delta: '0', refusal: { errorCode: 'INVALID_BET' } },
+              ...{ transactionId: `refused-${n}`, betId: 'b1', playerId: 'anna', currency: 'EUR' },
+              recordedAt: '2026-11-26T10:00:00.000Z',
+            }
+        },
+      } as never,
+      ...{ from: '2026-11-26', to: '2026-11-27' },
+      ...options,
+    }),
+  )
+
 const conflicting: WalletStore = { ...memory, commit: async () => ({ status: 'conflict' }) }
 
 /** Each returns what was answered: statuses, or what was seen of the stop. */
@@ -195,6 +288,26 @@ const plays: Record<string, () => Promise<unknown[]>> = {
     collectMetrics(client as never, { relay: { stats: failing }, registry })
     return probeTwice('/metrics', { check: async () => {}, metrics: registry })
   },
+  'relay.deliver': () => relayOnce({ deliver: failing }),
+  'relay.onError': () =>
+    relayOnce({ deliver: async () => Promise.reject(new Error('no')), onError: failing }),
+  'audit.onStart': () => auditing({ onStart: failing }),
+  'audit.onResult': () => auditing({ onResult: failing }),
+  'audit.formatDate': () => auditing({ formatDate: failing }),
+  'audit.minorUnits': () => auditing({ minorUnits: failing }),
+  'audit.sign': () => auditing({ sign: failing }),
+  'audit.settle': () => auditing({ settle: failing, only: ['AU-501'] }),
+  'audit.restart': () => auditing({ restart: failing, only: ['AU-941'] }),
+  'simulator.onProgress': () => simulating({ onProgress: failing }),
+  'simulator.onDifference': () => simulating({ onDifference: failing, settle() {} }),
+  'simulator.onBetClosed': () => simulating({ onBetClosed: failing }),
+  'simulator.onTransaction': () => simulating({ onTransaction: failing }),
+  'simulator.minorUnits': () => simulating({ minorUnits: failing }),
+  'simulator.sign': () => simulating({ sign: failing }),
+  'simulator.settle': () => simulating({ settle: failing }),
+  'reconcile.onDifference': () => reconciling({ onDifference: failing }),
+  'reconcile.onProgress': () => reconciling({ onProgress: failing }, 100_000),
+  'reconcile.sentenceOf': () => reconciling({ sentenceOf: failing }),
   'stop.log': () => stopOnce({ log: failing }),
   'stop.drain': () => stopOnce({ health: { drain: failing } }),
   'stop.close': () => stopOnce({ close: failing }),
