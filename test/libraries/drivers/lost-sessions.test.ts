@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Query } from '../../../src/stores/postgres/index.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { noPreparedStatements, startPgBouncer } from '../../postgres/pgbouncer.js'
 import { openProxy } from '../../stores/postgres/proxy.js'
 import {
   drivers,
@@ -242,3 +243,51 @@ describe('postgres.js at max_pipeline', () => {
     await wallet.close()
   })
 })
+
+const lacksPrepared = noPreparedStatements()
+
+describe.skipIf(lacksPrepared !== null)(
+  `PgBouncer with prepared statements, and fewer servers than clients${lacksPrepared === null ? '' : ` (skipped: ${lacksPrepared})`}`,
+  () => {
+    test.each(names)('%s: its servers end or are replaced at any moment, under load', async name => {
+      const bouncer = await startPgBouncer(database.url, 'transaction', {
+        ...{ max_prepared_statements: 50, default_pool_size: 3 },
+      })
+      const wallet = await open(name, {
+        ...{ max: 6, url: bouncer.url },
+        moments: at => (at === 'between' ? sleep(1) : undefined),
+      })
+      let n = 0
+      let ok = 0
+      const isOver = () => ok >= 60
+      const callers = Array.from({ length: 8 }, async () => {
+        while (!isOver()) if ((await wallet.place(n++)) === true) ok += 1
+      })
+      const pam = (async () => {
+        while (!isOver()) {
+          // Of postgres.js, the ROLLBACK of a callback whose session has ended would end the process.
+          const work = name.includes('postgres.js')
+            ? wallet.ask('SELECT pg_sleep(0.002)')
+            : wallet.own(async query => {
+                await query('SELECT pg_sleep(0.002)')
+                await query('SELECT 1')
+              })
+          await Promise.allSettled([work])
+        }
+      })()
+      const killer = (async () => {
+        for (let kills = 0; !isOver(); kills += 1) {
+          const seen = ok
+          for (const pid of (await wallet.pids()).slice(0, 1 + (kills % 3))) await wallet.kill(pid)
+          await bouncer.command(kills % 2 === 0 ? 'RECONNECT' : 'RELOAD')
+          while (ok === seen) await sleep(1)
+        }
+      })()
+      await Promise.all([...callers, pam, killer])
+      await sleep(50)
+      expect(await wallet.problems()).toEqual(none)
+      await wallet.close()
+      await bouncer.stop()
+    })
+  },
+)

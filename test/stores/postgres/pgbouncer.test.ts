@@ -7,7 +7,7 @@ import { handlePlaceBet } from '../../../src/handlers.js'
 import type { PlaceBetRequest } from '../../../src/requests.js'
 import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
-import { noPgBouncer, startPgBouncer } from '../../postgres/pgbouncer.js'
+import { noPgBouncer, noPreparedStatements, startPgBouncer } from '../../postgres/pgbouncer.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
 import { numericAccounts, ownTable, postgresHarness } from './harness.js'
 import { endOf, expectBooksToBalance, longTimeouts, openWallet, placing, until } from './wallet.js'
@@ -97,66 +97,81 @@ describe.skipIf(noPgBouncer !== null || noServerOfOurOwn !== null)(`PgBouncer, o
   })
 })
 
+const lacksPrepared = noPreparedStatements()
+/** Fewer servers than clients: a name that pg has prepared comes to servers that do not know it. */
+const prepared = { max_prepared_statements: 50, default_pool_size: 4 }
+
 describe.skipIf(noPgBouncer !== null)(`PgBouncer that is killed under load${skipped}`, () => {
-  it('every success is recorded, every retry is answered, one debit each', async () => {
-    const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
-    onTestFinished(drop)
-    const bouncer = await startPgBouncer(url, 'transaction')
-    onTestFinished(() => bouncer.stop())
-    const players = Array.from({ length: 20 }, (_, i) => `p${i}`)
-    const made = await openWallet({ admin, url: bouncer.url, players })
-    onTestFinished(() => made.close())
-    const bets: PlaceBetRequest[] = []
-    const calls: Promise<unknown>[] = []
-    let answered = 0
-    const call = () => {
-      const n = bets.length
-      const bet = placeBet({
-        playerId: `p${n % 20}`,
-        transactionId: `place-${n}`,
-        betId: `bet-${n}`,
-        amount: '0.01',
-      })
-      bets.push(bet)
-      const end = endOf(handlePlaceBet(made.store, bet))
-      calls.push(end)
-      end.then(() => {
-        answered += 1
-      })
-    }
-    for (let kills = 0; kills < 3; kills += 1) {
-      const killAt = answered + 100
-      let restarted = false
-      let restarting: Promise<void> | null = null
-      while (!restarted) {
-        while (calls.length - answered < 32) call()
-        await new Promise(setImmediate)
-        if (answered > killAt && restarting === null) {
-          restarting = (async () => {
-            await bouncer.kill()
-            await bouncer.start()
-            restarted = true
-          })()
-        }
+  it.for([
+    ['it knows no prepared statements', {}, null],
+    [
+      `it knows prepared statements${lacksPrepared === null ? '' : ` (skipped: ${lacksPrepared})`}`,
+      prepared,
+      lacksPrepared,
+    ],
+  ] as const)(
+    '%s: every success is recorded, every retry is answered, one debit each',
+    async ([, settings, lacking], { skip }) => {
+      skip(lacking !== null)
+      const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
+      onTestFinished(drop)
+      const bouncer = await startPgBouncer(url, 'transaction', settings)
+      onTestFinished(() => bouncer.stop())
+      const players = Array.from({ length: 20 }, (_, i) => `p${i}`)
+      const made = await openWallet({ admin, url: bouncer.url, players })
+      onTestFinished(() => made.close())
+      const bets: PlaceBetRequest[] = []
+      const calls: Promise<unknown>[] = []
+      let answered = 0
+      const call = () => {
+        const n = bets.length
+        const bet = placeBet({
+          playerId: `p${n % 20}`,
+          transactionId: `place-${n}`,
+          betId: `bet-${n}`,
+          amount: '0.01',
+        })
+        bets.push(bet)
+        const end = endOf(handlePlaceBet(made.store, bet))
+        calls.push(end)
+        end.then(() => {
+          answered += 1
+        })
       }
-      await restarting
-    }
-    const outcomes = await Promise.all(calls)
-    const recorded = new Set((await made.recorded()).map(line => line.split(' ')[1]))
-    bets.forEach(({ transactionId }, i) => {
-      const outcome = outcomes[i] as { ok?: boolean; retryable?: boolean }
-      expect(outcome).toMatchObject(outcomes[i] instanceof Error ? { name: 'WalletError' } : { ok: true })
-      if (outcome.ok === true) expect(recorded).toContain(transactionId)
-      if (outcome.retryable === true) expect(recorded).not.toContain(transactionId)
-    })
-    expect(outcomes.some(outcome => outcome instanceof Error)).toBe(true)
-    for (let i = 0; i < bets.length; i += 64) {
-      const some = bets.slice(i, i + 64)
-      const retries = await Promise.all(some.map(each => handlePlaceBet(made.store, each)))
-      expect(retries).toMatchObject(
-        some.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
-      )
-    }
-    await expectBooksToBalance(made)
-  })
+      for (let kills = 0; kills < 3; kills += 1) {
+        const killAt = answered + 100
+        let restarted = false
+        let restarting: Promise<void> | null = null
+        while (!restarted) {
+          while (calls.length - answered < 32) call()
+          await new Promise(setImmediate)
+          if (answered > killAt && restarting === null) {
+            restarting = (async () => {
+              await bouncer.kill()
+              await bouncer.start()
+              restarted = true
+            })()
+          }
+        }
+        await restarting
+      }
+      const outcomes = await Promise.all(calls)
+      const recorded = new Set((await made.recorded()).map(line => line.split(' ')[1]))
+      bets.forEach(({ transactionId }, i) => {
+        const outcome = outcomes[i] as { ok?: boolean; retryable?: boolean }
+        expect(outcome).toMatchObject(outcomes[i] instanceof Error ? { name: 'WalletError' } : { ok: true })
+        if (outcome.ok === true) expect(recorded).toContain(transactionId)
+        if (outcome.retryable === true) expect(recorded).not.toContain(transactionId)
+      })
+      expect(outcomes.some(outcome => outcome instanceof Error)).toBe(true)
+      for (let i = 0; i < bets.length; i += 64) {
+        const some = bets.slice(i, i + 64)
+        const retries = await Promise.all(some.map(each => handlePlaceBet(made.store, each)))
+        expect(retries).toMatchObject(
+          some.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
+        )
+      }
+      await expectBooksToBalance(made)
+    },
+  )
 })
