@@ -104,15 +104,18 @@ export interface LockWaitMessage extends DiagnosticMessage {
   result: 'ended' | 'gave-up' | null
 }
 
-/** Why an HTTP call reached no handler. */
-export type HttpRejection =
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'AUTHENTICATION_FAILED'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
+export const httpRejections = [
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'AUTHENTICATION_FAILED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PAYLOAD_TOO_LARGE',
   /** Not JSON in UTF-8, or incomplete: `description` says which. Answered as INVALID_REQUEST. */
-  | 'INVALID_BODY'
+  'INVALID_BODY',
+] as const
+
+/** Why an HTTP call reached no handler. */
+export type HttpRejection = (typeof httpRejections)[number]
 
 export interface HttpMessage extends DiagnosticMessage {
   /** As the caller sent it. */

@@ -1,7 +1,6 @@
 /** The options of the handlers, read and checked once per options object. */
 import type { OutcomeEvent } from './diagnostics.js'
-import { WalletError } from './errors.js'
-import { type OptionChecks, optionChecks } from './option-checks.js'
+import { check } from './errors.js'
 import {
   createRequestParser,
   minorUnitsOf,
@@ -127,11 +126,6 @@ export function settingsOf(options: WalletOptions = noOptions): Settings {
   compiled.set(options, settings)
   return settings
 }
-
-/** The checks of the handlers' options, and of the layers above that throw the same error. */
-export const check: OptionChecks = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 
 const hookNames = [
   'authorizeRequest',

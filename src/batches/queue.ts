@@ -5,9 +5,8 @@
  */
 
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
-import { WalletError } from '../errors.js'
+import { check } from '../errors.js'
 import { callHook, notify } from '../hooks.js'
-import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { Lane } from './lane.js'
 
 export interface QueueSettings {
@@ -121,10 +120,6 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
     },
   }
 }
-
-const check: OptionChecks = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 
 const callbackNames = [
   'sheddable',

@@ -1,16 +1,9 @@
 /** The options of the HTTP handler, read and checked once. */
 
-import { WalletError } from '../errors.js'
+import { check, WalletError } from '../errors.js'
 import { textOf } from '../foreign-values.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
-import {
-  check,
-  type Settings,
-  settingsOf,
-  type WalletOptions,
-  walletOptionNames,
-  walletPartOf,
-} from '../options.js'
+import { type Settings, settingsOf, type WalletOptions, walletOptionNames, walletPartOf } from '../options.js'
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'

@@ -1,7 +1,6 @@
 /** The metrics of the list, into prom-client or OpenTelemetry: both are the operator's own. */
 import { subscribe } from '../diagnostics.js'
-import { WalletError } from '../errors.js'
-import { optionChecks } from '../option-checks.js'
+import { check } from '../errors.js'
 import { withTimeout } from '../timeout.js'
 import { type Labels, type Metric, metrics, prometheusName, type RelayStats, type Sample } from './metrics.js'
 
@@ -51,10 +50,6 @@ export interface MetricsOptions {
 
 /** How long metrics wait for the outbox, in milliseconds: a database that hangs must not hide the others. */
 const outboxMsMax = 2_000
-
-const check = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 
 /**
  * Collects the metrics of all wallets of this process, from now on. Call it once per process, at start. Their
