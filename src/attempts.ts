@@ -2,12 +2,12 @@
  * The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. Before it, a
  * placebet is committed without a load.
  */
-import { type Authorization, createAuthorization } from './authorization.js'
+import { type Authorization, type CallSource, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
-import { channels, type DecideMessage, isTraced, traceSync } from './diagnostics.js'
+import { channels, type DecideMessage, isTraced, type OutcomeEvent, traceSync } from './diagnostics.js'
 import { isNotRepresentable, WalletError } from './errors.js'
-import type { CallMessage, Settings } from './options.js'
+import type { Settings } from './options.js'
 import type { Requests } from './requests.js'
 import type {
   CommitResult,
@@ -19,58 +19,45 @@ import type {
 } from './store.js'
 import { commit, load } from './store-calls.js'
 
-/** The progress of one call, available also if the call ends in a fault. */
-export interface AttemptLog {
-  attempts: number
-  /** The error that `commit` threw; `null` if it threw none. */
-  commitError: unknown
-  /** The store's refusal in the last attempt. */
-  storeRefusal: Refusal | null
-  /** A time of `performance.now()`. No commit is started after it. */
-  readonly deadline: number
-  /** The platform's message, for the hooks; `null`: the handler was called without it. */
-  readonly message: CallMessage | null
-}
-
-interface Call<O extends Operation> {
+/** A call with a valid body. */
+export interface ParsedCall<O extends Operation> extends CallSource {
   rule: Rule<O>
   store: WalletStore
   request: Requests[O]
-  keys: WalletKeys
   settings: Settings
-  log: AttemptLog
+  /** Attempts, `commitError` and `storeRefusal` are filled in while the call proceeds: a fault has them too. */
+  event: OutcomeEvent
+}
+
+interface Call<O extends Operation> extends ParsedCall<O> {
+  keys: WalletKeys
   authorization: Authorization
 }
 
 /**
  * Decides one request and commits the decision.
  *
- * @param log is updated while the call proceeds
  * @returns the committed decision, or one that changes nothing
  *
  * @throws {WalletError} for every fault
  */
-export async function runAttempts<O extends Operation>(
-  rule: Rule<O>,
-  store: WalletStore,
-  request: Requests[O],
-  settings: Settings,
-  log: AttemptLog,
-): Promise<Decision> {
+export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): Promise<Decision> {
+  const { rule, request, settings, event } = parsed
+  const { operation } = rule
   const { transactionId, playerId, betId } = request
-  const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
-  const authorization = createAuthorization(rule.operation, request, settings, log)
-  const call: Call<O> = { rule, store, request, keys, settings, log, authorization }
+  const keys: WalletKeys = { operation, transactionId, playerId, betId }
+  const authorization = createAuthorization(operation, request, settings, parsed)
+  const call: Call<O> = { ...parsed, keys, authorization }
 
   for (let attempt = 1; ; attempt += 1) {
-    log.attempts = attempt
+    event.attempts = attempt
     const assumed = attempt === 1 ? await assumedDecision(call) : null
     if (assumed !== null) {
       const decided = await commitDecision(call, assumed)
       if (isDecision(decided)) return decided
     }
 
-    log.storeRefusal = null
+    event.storeRefusal = null
     // The guards that did not hold most likely mean a duplicate or a refusal: it needs a confirmed snapshot.
     const { snapshot, decision } = await loadAndDecide(call, assumed !== null)
     const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
@@ -91,13 +78,13 @@ export async function runAttempts<O extends Operation>(
  * `null`: load first.
  */
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
-  const { rule, request, log, authorization } = call
+  const { rule, request, deadline, authorization } = call
   const snapshot = rule.assume?.(request) ?? null
   if (snapshot === null) return null
   const granted = authorization.isGrantedBeforeLoad()
   if (granted !== true && !(await granted)) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
-  if (performance.now() >= log.deadline) return null
+  if (performance.now() >= deadline) return null
   return decideOn(call, snapshot, true)
 }
 
@@ -158,11 +145,11 @@ const isDecision = (committed: Committed): committed is Decision =>
 
 /** @returns the decision with the result of its commit, or at once if it changes nothing */
 async function commitDecision<O extends Operation>(
-  { rule, store, request, keys, log }: Call<O>,
+  { rule, store, request, keys, deadline, event }: Call<O>,
   decision: Decision,
 ): Promise<Committed> {
   if (decision.changes === null) return decision
-  const result = await commit(store, keys, decision.changes, log.deadline)
+  const result = await commit(store, keys, decision.changes, deadline)
   switch (result.status) {
     case 'committed':
       return { ...decision, outcome: withCommitResult(decision, result) }
@@ -171,12 +158,12 @@ async function commitDecision<O extends Operation>(
         cause: result.cause,
       })
     case 'unknown':
-      log.commitError = result.cause
+      event.commitError = result.cause
       return await recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
     case 'refused': {
       const { errorCode, description } = result
-      log.storeRefusal = { errorCode, description }
-      return log.storeRefusal
+      event.storeRefusal = { errorCode, description }
+      return { errorCode, description }
     }
     case 'conflict':
       return 'conflict'
@@ -186,14 +173,11 @@ async function commitDecision<O extends Operation>(
 function decideOn<O extends Operation>(call: Call<O>, snapshot: WalletSnapshot, assumed = false): Decision {
   if (!isTraced(channels.decide)) return decide(call, snapshot)
   const message: DecideMessage = { ...call.keys, assumed, reason: null, error: null, durationMs: 0 }
-  return traceSync(
-    channels.decide,
-    message,
-    () => decide(call, snapshot),
-    ({ reason }) => {
-      message.reason = reason
-    },
-  )
+  return traceSync(channels.decide, message, () => {
+    const decision = decide(call, snapshot)
+    message.reason = decision.reason
+    return decision
+  })
 }
 
 function decide<O extends Operation>(

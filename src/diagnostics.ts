@@ -138,19 +138,11 @@ export interface HttpMessage extends DiagnosticMessage {
   description: string | null
 }
 
-type Channel<Name extends keyof WalletChannels> = TracingChannel<unknown, WalletChannels[Name]>
+const channel = <Name extends keyof WalletChannels>(
+  name: Name,
+): TracingChannel<unknown, WalletChannels[Name]> => tracingChannel(name)
 
-const channel = <Name extends keyof WalletChannels>(name: Name): Channel<Name> => tracingChannel(name)
-
-export const channels: {
-  request: Channel<'bet-wallet:request'>
-  load: Channel<'bet-wallet:load'>
-  decide: Channel<'bet-wallet:decide'>
-  commit: Channel<'bet-wallet:commit'>
-  batch: Channel<'bet-wallet:batch'>
-  lockWait: Channel<'bet-wallet:lock-wait'>
-  http: Channel<'bet-wallet:http'>
-} = {
+export const channels = {
   request: channel('bet-wallet:request'),
   load: channel('bet-wallet:load'),
   decide: channel('bet-wallet:decide'),
@@ -191,16 +183,11 @@ export function isTraced<Message extends object>(traced: TracingChannel<unknown,
   )
 }
 
-/**
- * Runs a promise with the events of a channel. Call it only if the channel `isTraced`.
- *
- * @param describe completes the message by the result
- */
+/** Runs a promise with the events of a channel. Call it only if the channel `isTraced`. */
 export async function trace<Message extends DiagnosticMessage, Result>(
   traced: TracingChannel<unknown, Message>,
   message: Message,
   run: () => Promise<Result>,
-  describe?: (result: Result) => void,
 ): Promise<Result> {
   const started = performance.now()
   let result: Result | undefined
@@ -208,7 +195,6 @@ export async function trace<Message extends DiagnosticMessage, Result>(
   await traced.tracePromise(async () => {
     try {
       result = await run()
-      describe?.(result)
     } finally {
       message.durationMs = performance.now() - started
     }
@@ -221,14 +207,12 @@ export function traceSync<Message extends DiagnosticMessage, Result>(
   traced: TracingChannel<unknown, Message>,
   message: Message,
   run: () => Result,
-  describe?: (result: Result) => void,
 ): Result {
   const started = performance.now()
   let result: Result | undefined
   traced.traceSync(() => {
     try {
       result = run()
-      describe?.(result)
     } finally {
       message.durationMs = performance.now() - started
     }

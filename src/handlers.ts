@@ -1,6 +1,6 @@
 /** The public handlers: parse the request, run its rule, return the outcome. */
 
-import { type AttemptLog, runAttempts } from './attempts.js'
+import { runAttempts } from './attempts.js'
 import { type Decision, type Rule, refuse } from './decide/decision.js'
 import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
@@ -118,34 +118,19 @@ function handle<O extends Operation>(
 ): Promise<WalletOutcome> {
   const event = emptyEvent(rule.operation)
   const call: HandlerCall<O> = { rule, store, body, options, message, event }
-  if (!isTraced(channels.request)) return answer(call)
-  return trace(
-    channels.request,
-    event,
-    () => answer(call),
-    outcome => {
-      // A copy: changes by a subscriber must not reach the answer.
-      event.outcome = { ...outcome }
-    },
-  )
+  return isTraced(channels.request) ? trace(channels.request, event, () => answer(call)) : answer(call)
 }
 
 async function answer<O extends Operation>(call: HandlerCall<O>): Promise<WalletOutcome> {
-  const { store, options, message, event } = call
+  const { store, options, event } = call
   const settings = settingsOf(options)
   const started = performance.now()
-  const log: AttemptLog = {
-    attempts: 0,
-    commitError: null,
-    storeRefusal: null,
-    deadline: started + settings.deadlineMs,
-    message,
-  }
   const { onOutcome } = settings
   try {
     checkStore(store)
-    const { outcome, reason } = await decideCall(call, settings, log)
-    event.outcome = outcome
+    const { outcome, reason } = await decideCall(call, settings, started + settings.deadlineMs)
+    // A copy: changes by a subscriber must not reach the answer.
+    event.outcome = { ...outcome }
     event.replayed = outcome.replayed
     event.reason = reason
     return outcome
@@ -153,12 +138,9 @@ async function answer<O extends Operation>(call: HandlerCall<O>): Promise<Wallet
     event.error = faultOf(error, event)
     throw event.error
   } finally {
-    event.attempts = log.attempts
-    event.commitError = log.commitError
-    event.storeRefusal = log.storeRefusal
     if (onOutcome !== undefined) {
       event.durationMs = performance.now() - started
-      // A copy: changes by the listener must not reach the answer.
+      // A copy: changes by the listener must not reach the subscribers.
       notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
     }
   }
@@ -174,9 +156,9 @@ function faultOf(error: unknown, { operation, transactionId, betId, playerId }: 
 
 /** Parses the body and runs the rule. Not async: saves a promise per call. */
 function decideCall<O extends Operation>(
-  { rule, store, body, event }: HandlerCall<O>,
+  { rule, store, body, message, event }: HandlerCall<O>,
   settings: Settings,
-  log: AttemptLog,
+  deadline: number,
 ): Pick<Decision, 'outcome' | 'reason'> | Promise<Decision> {
   const parsed = settings.parser[rule.operation](body)
   if ('issues' in parsed) {
@@ -186,7 +168,7 @@ function decideCall<O extends Operation>(
   event.transactionId = transactionId
   event.betId = betId
   event.playerId = playerId
-  return runAttempts(rule, store, parsed.request, settings, log)
+  return runAttempts({ rule, store, request: parsed.request, settings, message, deadline, event })
 }
 
 function emptyEvent(operation: Operation): OutcomeEvent {
