@@ -9,14 +9,7 @@ import { channels, type DecideMessage, isTraced, type OutcomeEvent, traceSync } 
 import { isNotRepresentable, WalletError } from './errors.js'
 import type { Settings } from './options.js'
 import type { Requests } from './requests.js'
-import type {
-  CommitResult,
-  Operation,
-  WalletChanges,
-  WalletKeys,
-  WalletSnapshot,
-  WalletStore,
-} from './store.js'
+import type { CommitResult, Operation, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
 import { commit, load } from './store-calls.js'
 
 /** A call with a valid body. */
@@ -113,14 +106,14 @@ function isProvenByGuards({ outcome, changes }: Decision): boolean {
 
 /** Asks the hooks about a bet that the rules accept. */
 async function authorized<O extends Operation>(
-  { rule, request, authorization }: Call<O>,
+  call: Call<O>,
   snapshot: WalletSnapshot,
   decision: Decision,
 ): Promise<Decision> {
   const { outcome, changes } = decision
   if (!outcome.ok || changes === null || snapshot.player === null) return decision
-  const answer = await authorization.ask(snapshot.player)
-  return answer === 'granted' ? decision : refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, answer)
+  const answer = await call.authorization.ask(snapshot.player)
+  return answer === 'granted' ? decision : refusedBy(call, snapshot, 'REFUSED_BY_OPERATOR', answer)
 }
 
 /** Commits all of the changes if all of their guards hold. Records a refusal by the store. */
@@ -129,12 +122,10 @@ async function commitOrRefuse<O extends Operation>(
   snapshot: WalletSnapshot,
   decision: Decision,
 ): Promise<Decision | 'conflict'> {
-  const { rule, request } = call
   const decided = await commitDecision(call, decision)
   if (decided === 'conflict' || isDecision(decided)) return decided
   // The refusal is recorded by a commit that changes no balance, and such a commit cannot be refused.
-  const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, decided)
-  return await commitOrRefuse(call, snapshot, refusal)
+  return await commitOrRefuse(call, snapshot, refusedBy(call, snapshot, 'REFUSED_BY_STORE', decided))
 }
 
 /** What a commit led to. A conflict, and the store's refusal: nothing is written. */
@@ -144,10 +135,8 @@ const isDecision = (committed: Committed): committed is Decision =>
   committed !== 'conflict' && 'outcome' in committed
 
 /** @returns the decision with the result of its commit, or at once if it changes nothing */
-async function commitDecision<O extends Operation>(
-  { rule, store, request, keys, deadline, event }: Call<O>,
-  decision: Decision,
-): Promise<Committed> {
+async function commitDecision<O extends Operation>(call: Call<O>, decision: Decision): Promise<Committed> {
+  const { store, keys, deadline, event } = call
   if (decision.changes === null) return decision
   const result = await commit(store, keys, decision.changes, deadline)
   switch (result.status) {
@@ -159,7 +148,7 @@ async function commitDecision<O extends Operation>(
       })
     case 'unknown':
       event.commitError = result.cause
-      return await recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
+      return await recoverUnknownCommit(call, result.cause)
     case 'refused': {
       const { errorCode, description } = result
       event.storeRefusal = { errorCode, description }
@@ -193,10 +182,9 @@ function decide<O extends Operation>(
 }
 
 function refusedBy<O extends Operation>(
-  reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
-  rule: Rule<O>,
-  request: Requests[O],
+  { rule, request }: Call<O>,
   snapshot: WalletSnapshot,
+  reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
   refusal: Refusal,
 ): Decision {
   if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)
@@ -217,15 +205,11 @@ function withCommitResult(
  * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards. An
  * amount that is not representable was not written; only a duplicate of another process may have recorded it.
  */
-async function recoverUnknownCommit(
-  store: WalletStore,
-  keys: WalletKeys,
-  transaction: WalletChanges['transaction'],
-  cause: unknown,
-): Promise<Decision> {
+async function recoverUnknownCommit<O extends Operation>(call: Call<O>, cause: unknown): Promise<Decision> {
+  const { rule, store, request, keys } = call
   let found: Decision | null
   try {
-    found = decideReplay(transaction, await load(store, keys, true))
+    found = decideReplay(transactionOf(rule.operation, request), await load(store, keys, true))
   } catch (readError) {
     throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
       cause: new AggregateError([cause, readError]),

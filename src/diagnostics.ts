@@ -3,10 +3,10 @@
  * the agents of monitoring tools. Without a subscriber nothing is built and nothing is measured.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { WalletError } from './errors.js'
+import type { FaultyCall, WalletError } from './errors.js'
 import { notify } from './hooks.js'
 import type { OutcomeReason, WalletOutcome } from './outcomes.js'
-import type { CommitResult, Operation, WalletKeys } from './store.js'
+import type { CommitResult, WalletKeys } from './store.js'
 
 /**
  * The tracing channels and their messages: `tracingChannel('bet-wallet:request').subscribe({ … })`.
@@ -38,12 +38,7 @@ export interface WalletChannels {
  * The argument of `onOutcome`, and the message of the channel `bet-wallet:request`: one per handled call,
  * faults included.
  */
-export interface OutcomeEvent {
-  operation: Operation
-  /** The ids of the request; all `null` if the request could not be parsed. */
-  transactionId: string | null
-  betId: string | null
-  playerId: string | null
+export interface OutcomeEvent extends FaultyCall {
   /** `null`: a fault; see `error`. */
   outcome: WalletOutcome | null
   reason: OutcomeReason

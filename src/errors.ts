@@ -37,7 +37,7 @@ export type WalletErrorCode = (typeof walletErrorCodes)[number]
 
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
 
-/** The call that ended in a fault. */
+/** A call of a handler. */
 export interface FaultyCall {
   operation: Operation
   /** The ids of the request; all `null` if it could not be parsed. */

@@ -95,7 +95,7 @@ describe('options', () => {
 describe('docs/observability.md', () => {
   const keys = ['DiagnosticMessage', 'WalletKeys']
   const interfacesOf: Record<string, string[]> = {
-    'bet-wallet:request': ['OutcomeEvent'],
+    'bet-wallet:request': ['OutcomeEvent', 'FaultyCall'],
     'bet-wallet:load': ['LoadMessage', ...keys],
     'bet-wallet:decide': ['DecideMessage', ...keys],
     'bet-wallet:commit': ['CommitMessage', ...keys],
