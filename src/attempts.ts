@@ -18,7 +18,7 @@ export interface ParsedCall<O extends Operation> extends CallSource {
   store: WalletStore
   request: Requests[O]
   settings: Settings
-  /** Attempts, `commitError` and `storeRefusal` are filled in while the call proceeds: a fault has them too. */
+  /** Its ids, attempts, errors and refusals are filled in while the call proceeds: a fault has them too. */
   event: OutcomeEvent
 }
 
@@ -39,6 +39,7 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
   const { operation } = rule
   const { transactionId, playerId, betId } = request
   const keys: WalletKeys = { operation, transactionId, playerId, betId }
+  Object.assign(event, keys)
   const authorization = createAuthorization(operation, request, settings, parsed)
   const call: Call<O> = { ...parsed, keys, authorization }
 

@@ -1,7 +1,7 @@
 /** The public handlers: parse the request, run its rule, return the outcome. */
 
-import { type ParsedCall, runAttempts } from './attempts.js'
-import { type Decision, type Rule, refuse } from './decide/decision.js'
+import { runAttempts } from './attempts.js'
+import { type Rule, refuse } from './decide/decision.js'
 import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
 import { settlementRule } from './decide/settlement.js'
@@ -119,7 +119,7 @@ function handle<O extends Operation>(
       const { outcome, reason } =
         'issues' in parsed
           ? refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
-          : await decided({ ...parsed, rule, store, settings, message, deadline, event })
+          : await runAttempts({ ...parsed, rule, store, settings, message, deadline, event })
       // A copy: changes by a subscriber must not reach the answer.
       event.outcome = { ...outcome }
       event.replayed = outcome.replayed
@@ -137,13 +137,6 @@ function handle<O extends Operation>(
     }
   }
   return isTraced(channels.request) ? trace(channels.request, event, answer) : answer()
-}
-
-/** Not async: saves a promise per call. */
-function decided<O extends Operation>(call: ParsedCall<O>): Promise<Decision> {
-  const { transactionId, betId, playerId } = call.request
-  Object.assign(call.event, { transactionId, betId, playerId })
-  return runAttempts(call)
 }
 
 function faultOf(error: unknown, { operation, transactionId, betId, playerId }: OutcomeEvent): WalletError {
