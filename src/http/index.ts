@@ -10,10 +10,6 @@ export { createHttpHandler } from './handler.js'
 export type { HttpRequest, HttpResponse } from './message.js'
 export { createNodeListener, type NodeRequest, type NodeResponse } from './node.js'
 export { defaultStatusCodes, type HttpOptions, type JsonAnswer, type Route } from './options.js'
-export {
-  type SignatureEncoding,
-  type SignatureOptions,
-  type SignatureTimestamp,
-  signature,
-} from './signature.js'
+export type { SignatureEncoding, SignatureOptions, SignatureTimestamp } from './signature.js'
+export { signature } from './signature.js'
 export type { SignatureAlgorithm } from './signature-verifier.js'
