@@ -2,75 +2,56 @@
  * The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. Before it, a
  * placebet is committed without a load.
  */
-import { type Authorization, createAuthorization } from './authorization.js'
+import { type Authorization, type CallSource, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
-import { channels, type DecideMessage, isTraced, traceSync } from './diagnostics.js'
+import { channels, type DecideMessage, isTraced, type OutcomeEvent, traceSync } from './diagnostics.js'
 import { isNotRepresentable, WalletError } from './errors.js'
-import type { CallMessage, Settings } from './options.js'
+import type { Settings } from './options.js'
 import type { Requests } from './requests.js'
-import type {
-  CommitResult,
-  Operation,
-  WalletChanges,
-  WalletKeys,
-  WalletSnapshot,
-  WalletStore,
-} from './store.js'
+import type { CommitResult, Operation, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
 import { commit, load } from './store-calls.js'
 
-/** The progress of one call, available also if the call ends in a fault. */
-export interface AttemptLog {
-  attempts: number
-  /** The error that `commit` threw; `null` if it threw none. */
-  commitError: unknown
-  /** The store's refusal in the last attempt. */
-  storeRefusal: Refusal | null
-  /** A time of `performance.now()`. No commit is started after it. */
-  readonly deadline: number
-  /** The platform's message, for the hooks; `null`: the handler was called without it. */
-  readonly message: CallMessage | null
-}
-
-interface Call<O extends Operation> {
+/** A call with a valid body. */
+export interface ParsedCall<O extends Operation> extends CallSource {
   rule: Rule<O>
   store: WalletStore
   request: Requests[O]
-  keys: WalletKeys
   settings: Settings
-  log: AttemptLog
+  /** Its ids, attempts, errors and refusals are filled in while the call proceeds: a fault has them too. */
+  event: OutcomeEvent
+}
+
+interface Call<O extends Operation> extends ParsedCall<O> {
+  keys: WalletKeys
   authorization: Authorization
 }
 
 /**
  * Decides one request and commits the decision.
  *
- * @param log is updated while the call proceeds
  * @returns the committed decision, or one that changes nothing
  *
  * @throws {WalletError} for every fault
  */
-export async function runAttempts<O extends Operation>(
-  rule: Rule<O>,
-  store: WalletStore,
-  request: Requests[O],
-  settings: Settings,
-  log: AttemptLog,
-): Promise<Decision> {
+export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): Promise<Decision> {
+  const { rule, request, settings, event } = parsed
+  const { operation } = rule
   const { transactionId, playerId, betId } = request
-  const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
-  const authorization = createAuthorization(rule.operation, request, settings, log)
-  const call: Call<O> = { rule, store, request, keys, settings, log, authorization }
+  const keys: WalletKeys = { operation, transactionId, playerId, betId }
+  Object.assign(event, keys)
+  const authorization = createAuthorization(operation, request, settings, parsed)
+  const call: Call<O> = { ...parsed, keys, authorization }
 
   for (let attempt = 1; ; attempt += 1) {
-    log.attempts = attempt
+    event.attempts = attempt
     const assumed = attempt === 1 ? await assumedDecision(call) : null
     if (assumed !== null) {
       const decided = await commitDecision(call, assumed)
       if (isDecision(decided)) return decided
     }
 
-    log.storeRefusal = null
+    event.storeRefusal = null
     // The guards that did not hold most likely mean a duplicate or a refusal: it needs a confirmed snapshot.
     const { snapshot, decision } = await loadAndDecide(call, assumed !== null)
     const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
@@ -91,13 +72,13 @@ export async function runAttempts<O extends Operation>(
  * `null`: load first.
  */
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
-  const { rule, request, log, authorization } = call
+  const { rule, request, deadline, authorization } = call
   const snapshot = rule.assume?.(request) ?? null
   if (snapshot === null) return null
   const granted = authorization.isGrantedBeforeLoad()
   if (granted !== true && !(await granted)) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
-  if (performance.now() >= log.deadline) return null
+  if (performance.now() >= deadline) return null
   return decideOn(call, snapshot, true)
 }
 
@@ -126,14 +107,14 @@ function isProvenByGuards({ outcome, changes }: Decision): boolean {
 
 /** Asks the hooks about a bet that the rules accept. */
 async function authorized<O extends Operation>(
-  { rule, request, authorization }: Call<O>,
+  call: Call<O>,
   snapshot: WalletSnapshot,
   decision: Decision,
 ): Promise<Decision> {
   const { outcome, changes } = decision
   if (!outcome.ok || changes === null || snapshot.player === null) return decision
-  const answer = await authorization.ask(snapshot.player)
-  return answer === 'granted' ? decision : refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, answer)
+  const answer = await call.authorization.ask(snapshot.player)
+  return answer === 'granted' ? decision : refusedBy(call, snapshot, 'REFUSED_BY_OPERATOR', answer)
 }
 
 /** Commits all of the changes if all of their guards hold. Records a refusal by the store. */
@@ -142,12 +123,10 @@ async function commitOrRefuse<O extends Operation>(
   snapshot: WalletSnapshot,
   decision: Decision,
 ): Promise<Decision | 'conflict'> {
-  const { rule, request } = call
   const decided = await commitDecision(call, decision)
   if (decided === 'conflict' || isDecision(decided)) return decided
   // The refusal is recorded by a commit that changes no balance, and such a commit cannot be refused.
-  const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, decided)
-  return await commitOrRefuse(call, snapshot, refusal)
+  return await commitOrRefuse(call, snapshot, refusedBy(call, snapshot, 'REFUSED_BY_STORE', decided))
 }
 
 /** What a commit led to. A conflict, and the store's refusal: nothing is written. */
@@ -157,12 +136,10 @@ const isDecision = (committed: Committed): committed is Decision =>
   committed !== 'conflict' && 'outcome' in committed
 
 /** @returns the decision with the result of its commit, or at once if it changes nothing */
-async function commitDecision<O extends Operation>(
-  { rule, store, request, keys, log }: Call<O>,
-  decision: Decision,
-): Promise<Committed> {
+async function commitDecision<O extends Operation>(call: Call<O>, decision: Decision): Promise<Committed> {
+  const { store, keys, deadline, event } = call
   if (decision.changes === null) return decision
-  const result = await commit(store, keys, decision.changes, log.deadline)
+  const result = await commit(store, keys, decision.changes, deadline)
   switch (result.status) {
     case 'committed':
       return { ...decision, outcome: withCommitResult(decision, result) }
@@ -171,12 +148,12 @@ async function commitDecision<O extends Operation>(
         cause: result.cause,
       })
     case 'unknown':
-      log.commitError = result.cause
-      return await recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
+      event.commitError = result.cause
+      return await recoverUnknownCommit(call, result.cause)
     case 'refused': {
       const { errorCode, description } = result
-      log.storeRefusal = { errorCode, description }
-      return log.storeRefusal
+      event.storeRefusal = { errorCode, description }
+      return { errorCode, description }
     }
     case 'conflict':
       return 'conflict'
@@ -186,14 +163,11 @@ async function commitDecision<O extends Operation>(
 function decideOn<O extends Operation>(call: Call<O>, snapshot: WalletSnapshot, assumed = false): Decision {
   if (!isTraced(channels.decide)) return decide(call, snapshot)
   const message: DecideMessage = { ...call.keys, assumed, reason: null, error: null, durationMs: 0 }
-  return traceSync(
-    channels.decide,
-    message,
-    () => decide(call, snapshot),
-    ({ reason }) => {
-      message.reason = reason
-    },
-  )
+  return traceSync(channels.decide, message, () => {
+    const decision = decide(call, snapshot)
+    message.reason = decision.reason
+    return decision
+  })
 }
 
 function decide<O extends Operation>(
@@ -209,10 +183,9 @@ function decide<O extends Operation>(
 }
 
 function refusedBy<O extends Operation>(
-  reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
-  rule: Rule<O>,
-  request: Requests[O],
+  { rule, request }: Call<O>,
   snapshot: WalletSnapshot,
+  reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
   refusal: Refusal,
 ): Decision {
   if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)
@@ -233,15 +206,11 @@ function withCommitResult(
  * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards. An
  * amount that is not representable was not written; only a duplicate of another process may have recorded it.
  */
-async function recoverUnknownCommit(
-  store: WalletStore,
-  keys: WalletKeys,
-  transaction: WalletChanges['transaction'],
-  cause: unknown,
-): Promise<Decision> {
+async function recoverUnknownCommit<O extends Operation>(call: Call<O>, cause: unknown): Promise<Decision> {
+  const { rule, store, request, keys } = call
   let found: Decision | null
   try {
-    found = decideReplay(transaction, await load(store, keys, true))
+    found = decideReplay(transactionOf(rule.operation, request), await load(store, keys, true))
   } catch (readError) {
     throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
       cause: new AggregateError([cause, readError]),

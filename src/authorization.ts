@@ -17,9 +17,10 @@ export interface Authorization {
   ask(player: Player): Promise<Answer>
 }
 
-/** Where the call came from, and until when it may be committed, as a time of `performance.now()`. */
 export interface CallSource {
+  /** The platform's message, for the hooks; `null`: the handler was called without it. */
   message: CallMessage | null
+  /** A time of `performance.now()`. No commit is started after it. */
   deadline: number
 }
 

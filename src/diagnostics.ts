@@ -3,10 +3,10 @@
  * the agents of monitoring tools. Without a subscriber nothing is built and nothing is measured.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { WalletError } from './errors.js'
+import type { FaultyCall, WalletError } from './errors.js'
 import { notify } from './hooks.js'
 import type { OutcomeReason, WalletOutcome } from './outcomes.js'
-import type { CommitResult, Operation, WalletKeys } from './store.js'
+import type { CommitResult, WalletKeys } from './store.js'
 
 /**
  * The tracing channels and their messages: `tracingChannel('bet-wallet:request').subscribe({ … })`.
@@ -38,12 +38,7 @@ export interface WalletChannels {
  * The argument of `onOutcome`, and the message of the channel `bet-wallet:request`: one per handled call,
  * faults included.
  */
-export interface OutcomeEvent {
-  operation: Operation
-  /** The ids of the request; all `null` if the request could not be parsed. */
-  transactionId: string | null
-  betId: string | null
-  playerId: string | null
+export interface OutcomeEvent extends FaultyCall {
   /** `null`: a fault; see `error`. */
   outcome: WalletOutcome | null
   reason: OutcomeReason
@@ -104,15 +99,18 @@ export interface LockWaitMessage extends DiagnosticMessage {
   result: 'ended' | 'gave-up' | null
 }
 
-/** Why an HTTP call reached no handler. */
-export type HttpRejection =
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'AUTHENTICATION_FAILED'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
+export const httpRejections = [
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'AUTHENTICATION_FAILED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PAYLOAD_TOO_LARGE',
   /** Not JSON in UTF-8, or incomplete: `description` says which. Answered as INVALID_REQUEST. */
-  | 'INVALID_BODY'
+  'INVALID_BODY',
+] as const
+
+/** Why an HTTP call reached no handler. */
+export type HttpRejection = (typeof httpRejections)[number]
 
 export interface HttpMessage extends DiagnosticMessage {
   /** As the caller sent it. */
@@ -135,19 +133,11 @@ export interface HttpMessage extends DiagnosticMessage {
   description: string | null
 }
 
-type Channel<Name extends keyof WalletChannels> = TracingChannel<unknown, WalletChannels[Name]>
+const channel = <Name extends keyof WalletChannels>(
+  name: Name,
+): TracingChannel<unknown, WalletChannels[Name]> => tracingChannel(name)
 
-const channel = <Name extends keyof WalletChannels>(name: Name): Channel<Name> => tracingChannel(name)
-
-export const channels: {
-  request: Channel<'bet-wallet:request'>
-  load: Channel<'bet-wallet:load'>
-  decide: Channel<'bet-wallet:decide'>
-  commit: Channel<'bet-wallet:commit'>
-  batch: Channel<'bet-wallet:batch'>
-  lockWait: Channel<'bet-wallet:lock-wait'>
-  http: Channel<'bet-wallet:http'>
-} = {
+export const channels = {
   request: channel('bet-wallet:request'),
   load: channel('bet-wallet:load'),
   decide: channel('bet-wallet:decide'),
@@ -188,16 +178,11 @@ export function isTraced<Message extends object>(traced: TracingChannel<unknown,
   )
 }
 
-/**
- * Runs a promise with the events of a channel. Call it only if the channel `isTraced`.
- *
- * @param describe completes the message by the result
- */
+/** Runs a promise with the events of a channel. Call it only if the channel `isTraced`. */
 export async function trace<Message extends DiagnosticMessage, Result>(
   traced: TracingChannel<unknown, Message>,
   message: Message,
   run: () => Promise<Result>,
-  describe?: (result: Result) => void,
 ): Promise<Result> {
   const started = performance.now()
   let result: Result | undefined
@@ -205,7 +190,6 @@ export async function trace<Message extends DiagnosticMessage, Result>(
   await traced.tracePromise(async () => {
     try {
       result = await run()
-      describe?.(result)
     } finally {
       message.durationMs = performance.now() - started
     }
@@ -218,14 +202,12 @@ export function traceSync<Message extends DiagnosticMessage, Result>(
   traced: TracingChannel<unknown, Message>,
   message: Message,
   run: () => Result,
-  describe?: (result: Result) => void,
 ): Result {
   const started = performance.now()
   let result: Result | undefined
   traced.traceSync(() => {
     try {
       result = run()
-      describe?.(result)
     } finally {
       message.durationMs = performance.now() - started
     }

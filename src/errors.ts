@@ -1,7 +1,21 @@
 /** Faults, which a handler throws, and refusals, which `authorizeBet` and `authorizeRequest` throw. */
 import { fieldOf } from './foreign-values.js'
+import { type OptionChecks, optionChecks } from './option-checks.js'
 import type { ErrorCode } from './outcomes.js'
 import type { Operation } from './store.js'
+
+export const walletErrorCodes = [
+  'UNAVAILABLE',
+  'CONFLICT',
+  'DEADLINE_PASSED',
+  'COMMIT_UNKNOWN',
+  'AMOUNT_NOT_REPRESENTABLE',
+  'LOAD_FAILED',
+  'STORE_CONTRACT',
+  'HOOK_FAILED',
+  'INVALID_OPTIONS',
+  'UNEXPECTED',
+] as const
 
 /**
  * - `UNAVAILABLE`: the store reported that it is unavailable. Retryable.
@@ -19,21 +33,11 @@ import type { Operation } from './store.js'
  * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be
  *   read, or a bug of this library.
  */
-export type WalletErrorCode =
-  | 'UNAVAILABLE'
-  | 'CONFLICT'
-  | 'DEADLINE_PASSED'
-  | 'COMMIT_UNKNOWN'
-  | 'AMOUNT_NOT_REPRESENTABLE'
-  | 'LOAD_FAILED'
-  | 'STORE_CONTRACT'
-  | 'HOOK_FAILED'
-  | 'INVALID_OPTIONS'
-  | 'UNEXPECTED'
+export type WalletErrorCode = (typeof walletErrorCodes)[number]
 
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
 
-/** The call that ended in a fault. */
+/** A call of a handler. */
 export interface FaultyCall {
   operation: Operation
   /** The ids of the request; all `null` if it could not be parsed. */
@@ -70,6 +74,11 @@ export class WalletError extends Error {
     this.retryable = retryable
   }
 }
+
+/** The checks of options that are not a store's. */
+export const check: OptionChecks = optionChecks(message => {
+  throw new WalletError('INVALID_OPTIONS', message)
+})
 
 /**
  * Whether the error is a retryable {@link WalletError}. By name and code and not by class: the package may be

@@ -1,7 +1,7 @@
 /** The public handlers: parse the request, run its rule, return the outcome. */
 
-import { type AttemptLog, runAttempts } from './attempts.js'
-import { type Decision, type Rule, refuse } from './decide/decision.js'
+import { runAttempts } from './attempts.js'
+import { type Rule, refuse } from './decide/decision.js'
 import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
 import { settlementRule } from './decide/settlement.js'
@@ -10,7 +10,7 @@ import { channels, isTraced, type OutcomeEvent, trace } from './diagnostics.js'
 import { WalletError } from './errors.js'
 import { isA } from './foreign-values.js'
 import { notify } from './hooks.js'
-import { type CallMessage, type Settings, settingsOf, type WalletOptions } from './options.js'
+import { type CallMessage, settingsOf, type WalletOptions } from './options.js'
 import type { WalletOutcome } from './outcomes.js'
 import type { Operation, WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
@@ -99,16 +99,6 @@ export function recordSettlement(
   return handle(settlementRule, store, settlement, options)
 }
 
-/** One call of a handler. Its event is filled in while it proceeds, and complete when it is settled. */
-interface HandlerCall<O extends Operation> {
-  rule: Rule<O>
-  store: WalletStore
-  body: unknown
-  options: WalletOptions | undefined
-  message: CallMessage | null
-  event: OutcomeEvent
-}
-
 function handle<O extends Operation>(
   rule: Rule<O>,
   store: WalletStore,
@@ -116,52 +106,37 @@ function handle<O extends Operation>(
   options?: WalletOptions,
   message: CallMessage | null = null,
 ): Promise<WalletOutcome> {
+  // Filled in while the call proceeds, and complete when it is settled.
   const event = emptyEvent(rule.operation)
-  const call: HandlerCall<O> = { rule, store, body, options, message, event }
-  if (!isTraced(channels.request)) return answer(call)
-  return trace(
-    channels.request,
-    event,
-    () => answer(call),
-    outcome => {
+  const answer = async () => {
+    const settings = settingsOf(options)
+    const started = performance.now()
+    const deadline = started + settings.deadlineMs
+    const { onOutcome } = settings
+    try {
+      checkStore(store)
+      const parsed = settings.parser[rule.operation](body)
+      const { outcome, reason } =
+        'issues' in parsed
+          ? refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
+          : await runAttempts({ ...parsed, rule, store, settings, message, deadline, event })
       // A copy: changes by a subscriber must not reach the answer.
       event.outcome = { ...outcome }
-    },
-  )
-}
-
-async function answer<O extends Operation>(call: HandlerCall<O>): Promise<WalletOutcome> {
-  const { store, options, message, event } = call
-  const settings = settingsOf(options)
-  const started = performance.now()
-  const log: AttemptLog = {
-    attempts: 0,
-    commitError: null,
-    storeRefusal: null,
-    deadline: started + settings.deadlineMs,
-    message,
-  }
-  const { onOutcome } = settings
-  try {
-    checkStore(store)
-    const { outcome, reason } = await decideCall(call, settings, log)
-    event.outcome = outcome
-    event.replayed = outcome.replayed
-    event.reason = reason
-    return outcome
-  } catch (error) {
-    event.error = faultOf(error, event)
-    throw event.error
-  } finally {
-    event.attempts = log.attempts
-    event.commitError = log.commitError
-    event.storeRefusal = log.storeRefusal
-    if (onOutcome !== undefined) {
-      event.durationMs = performance.now() - started
-      // A copy: changes by the listener must not reach the answer.
-      notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
+      event.replayed = outcome.replayed
+      event.reason = reason
+      return outcome
+    } catch (error) {
+      event.error = faultOf(error, event)
+      throw event.error
+    } finally {
+      if (onOutcome !== undefined) {
+        event.durationMs = performance.now() - started
+        // A copy: changes by the listener must not reach the subscribers.
+        notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
+      }
     }
   }
+  return isTraced(channels.request) ? trace(channels.request, event, answer) : answer()
 }
 
 function faultOf(error: unknown, { operation, transactionId, betId, playerId }: OutcomeEvent): WalletError {
@@ -170,23 +145,6 @@ function faultOf(error: unknown, { operation, transactionId, betId, playerId }: 
     : new WalletError('UNEXPECTED', 'An unexpected error; changes may have been made', { cause: error })
   fault.call = { operation, transactionId, betId, playerId }
   return fault
-}
-
-/** Parses the body and runs the rule. Not async: saves a promise per call. */
-function decideCall<O extends Operation>(
-  { rule, store, body, event }: HandlerCall<O>,
-  settings: Settings,
-  log: AttemptLog,
-): Pick<Decision, 'outcome' | 'reason'> | Promise<Decision> {
-  const parsed = settings.parser[rule.operation](body)
-  if ('issues' in parsed) {
-    return refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
-  }
-  const { transactionId, betId, playerId } = parsed.request
-  event.transactionId = transactionId
-  event.betId = betId
-  event.playerId = playerId
-  return runAttempts(rule, store, parsed.request, settings, log)
 }
 
 function emptyEvent(operation: Operation): OutcomeEvent {

@@ -3,30 +3,24 @@
  * other work.
  */
 
-export interface OptionChecks {
-  /** Throws the error of the entry point: `Invalid options: <problem>`, or with another subject. */
-  invalid(problem: string): never
-  /**
-   * Rejects a value that is not an object, and unknown names: a misspelt option would otherwise be ignored.
-   */
-  names(options: unknown, supported: Iterable<string>, prefix?: string): void
-  func(name: string, value: unknown): void
-  boolean(name: string, value: unknown): boolean
-  /** A whole number within the limits, both included. */
-  whole(name: string, value: unknown, least: number, most?: number): number
-  oneOf<const T extends string>(name: string, value: unknown, supported: readonly T[]): T
-}
+export type OptionChecks = ReturnType<typeof optionChecks>
 
 /**
  * Makes the checks of one entry point.
  *
  * @param fail throws the error class of the entry point with this message
  */
-export function optionChecks(fail: (message: string) => never, subject = 'Invalid options'): OptionChecks {
+export function optionChecks(fail: (message: string) => never, subject = 'Invalid options') {
   const invalid = (problem: string): never => fail(`${subject}: ${problem}`)
   return {
-    invalid,
-    names(options, supported, prefix = '') {
+    /** Throws the error of the entry point: `Invalid options: <problem>`, or with another subject. */
+    invalid(problem: string): never {
+      return invalid(problem)
+    },
+    /**
+     * Rejects a value that is not an object, and unknown names: a misspelt option would otherwise be ignored.
+     */
+    names(options: unknown, supported: Iterable<string>, prefix = ''): void {
       if (typeof options !== 'object' || options === null) {
         invalid(`${prefix === '' ? 'the options' : prefix.slice(0, -1)} must be an object`)
       }
@@ -35,19 +29,20 @@ export function optionChecks(fail: (message: string) => never, subject = 'Invali
         if (!known.has(name)) invalid(`unknown option "${prefix}${name}"`)
       }
     },
-    func(name, value) {
+    func(name: string, value: unknown): void {
       if (value !== undefined && typeof value !== 'function') invalid(`${name} must be a function`)
     },
-    boolean(name, value) {
+    boolean(name: string, value: unknown): boolean {
       return typeof value === 'boolean' ? value : invalid(`${name} must be true or false`)
     },
-    whole(name, value, least, most = Number.MAX_SAFE_INTEGER) {
+    /** A whole number within the limits, both included. */
+    whole(name: string, value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
       const number = value as number
       if (Number.isSafeInteger(value) && number >= least && number <= most) return number
       const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
       return invalid(`${name} must be a whole number ${range}`)
     },
-    oneOf(name, value, supported) {
+    oneOf<const T extends string>(name: string, value: unknown, supported: readonly T[]): T {
       const found = supported.find(each => each === value)
       return found ?? invalid(`${name} must be one of ${supported.join(', ')}`)
     },

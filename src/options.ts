@@ -1,14 +1,7 @@
 /** The options of the handlers, read and checked once per options object. */
 import type { OutcomeEvent } from './diagnostics.js'
-import { WalletError } from './errors.js'
-import { type OptionChecks, optionChecks } from './option-checks.js'
-import {
-  createRequestParser,
-  minorUnitsOf,
-  type PlaceBetRequest,
-  type RequestOptions,
-  type RequestParser,
-} from './requests.js'
+import { check } from './errors.js'
+import { createRequestParser, minorUnitsOf, type PlaceBetRequest, type RequestOptions } from './requests.js'
 import type { Player } from './store.js'
 
 /** How a call of the platform arrived, over HTTP. */
@@ -103,18 +96,7 @@ export interface WalletOptions extends RequestOptions {
 }
 
 /** The options with every default filled in. */
-export interface Settings {
-  parser: RequestParser
-  /** The decimals that an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
-  minorUnitsOf(currency: string): number
-  clawbacks: boolean
-  attemptsMax: number
-  deadlineMs: number
-  backOff(conflicts: number): Promise<void>
-  authorizeRequest: WalletOptions['authorizeRequest']
-  authorizeBet: WalletOptions['authorizeBet']
-  onOutcome: WalletOptions['onOutcome']
-}
+export type Settings = ReturnType<typeof compile>
 
 const compiled = new WeakMap<WalletOptions, Settings>()
 const noOptions: WalletOptions = {}
@@ -127,11 +109,6 @@ export function settingsOf(options: WalletOptions = noOptions): Settings {
   compiled.set(options, settings)
   return settings
 }
-
-/** The checks of the handlers' options, and of the layers above that throw the same error. */
-export const check: OptionChecks = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 
 const hookNames = [
   'authorizeRequest',
@@ -161,36 +138,33 @@ export function walletPartOf(options: WalletOptions): WalletOptions {
   return part
 }
 
-function compile(options: WalletOptions): Settings {
+function compile(options: WalletOptions) {
   check.names(options, walletOptionNames)
-  const own: WalletOptions = {}
-  for (const name of hookNames) {
-    const hook: unknown = options[name]
-    if (hook === undefined) continue
-    check.func(name, hook)
-    Object.assign(own, { [name]: (hook as () => unknown).bind(options) })
-  }
+  const own = walletPartOf(options)
+  for (const name of hookNames) check.func(name, own[name])
   for (const name of typeNames) {
-    const types: unknown = options[name]
+    const types: unknown = own[name]
     if (types === undefined) continue
     const valid =
       Array.isArray(types) && types.length > 0 && types.every(type => typeof type === 'string' && type)
     if (!valid) check.invalid(`${name} must list at least one type, as text`)
     own[name] = [...(types as string[])]
   }
-  const { clawbacks = true, attemptsMax = 20, deadlineMs = Number.POSITIVE_INFINITY } = options
+  const { clawbacks = true, attemptsMax = 20, deadlineMs = Number.POSITIVE_INFINITY } = own
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0)) {
     check.invalid('deadlineMs must be a number of at least 0')
   }
   const { authorizeRequest, authorizeBet, backOff, onOutcome } = own
   return {
     parser: createRequestParser(own),
-    minorUnitsOf: currency => minorUnitsOf(currency, own),
+    /** The decimals that an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
+    minorUnitsOf: (currency: string) => minorUnitsOf(currency, own),
     clawbacks: check.boolean('clawbacks', clawbacks),
     attemptsMax: check.whole('attemptsMax', attemptsMax, 1),
     deadlineMs,
     // async: a synchronous throw of the operator's backOff becomes a rejection like any other.
-    backOff: async conflicts => await (backOff ? backOff(conflicts) : jitter(conflicts)),
+    backOff: async (conflicts: number): Promise<void> =>
+      await (backOff ? backOff(conflicts) : jitter(conflicts)),
     authorizeRequest,
     authorizeBet,
     onOutcome,

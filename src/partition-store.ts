@@ -1,6 +1,6 @@
 /** One store over several: each player's records are in the store of one partition. */
 import { fieldOf } from './foreign-values.js'
-import type { CommitResult, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
+import type { WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
 
 /**
@@ -18,24 +18,21 @@ import { checkStore } from './store-checks.js'
 export function partitionStore(
   storeOf: (playerId: string) => WalletStore | null | Promise<WalletStore | null>,
 ): WalletStore {
-  const partitionOf = async (playerId: string): Promise<WalletStore | null> => {
+  const partitionOf = async (playerId: string): Promise<WalletStore> => {
     const store = await storeOf(playerId)
-    if (store !== null) checkStore(store)
+    if (store === null) return emptyStore
+    checkStore(store)
     return store
   }
   return {
     contractVersion: 2,
-    async load(keys: WalletKeys): Promise<WalletSnapshot> {
+    load: async keys => (await partitionOf(keys.playerId)).load(keys),
+    async loadConfirmed(keys) {
       const store = await partitionOf(keys.playerId)
-      return store === null ? nothing() : store.load(keys)
-    },
-    async loadConfirmed(keys: WalletKeys): Promise<WalletSnapshot> {
-      const store = await partitionOf(keys.playerId)
-      if (store === null) return nothing()
       return store.loadConfirmed === undefined ? store.load(keys) : store.loadConfirmed(keys)
     },
-    async commit(changes): Promise<CommitResult> {
-      let store: WalletStore | null
+    async commit(changes) {
+      let store: WalletStore
       try {
         store = await partitionOf(changes.transaction.playerId)
       } catch (error) {
@@ -43,10 +40,14 @@ export function partitionStore(
         if (fieldOf(error, 'code') === 'UNAVAILABLE') return { status: 'unavailable' }
         throw error
       }
-      // Guard 3 of a player who does not exist.
-      return store === null ? { status: 'conflict' } : store.commit(changes)
+      return store.commit(changes)
     },
   }
 }
 
-const nothing = (): WalletSnapshot => ({ player: null, bet: null, transaction: null })
+/** Of a player who does not exist: no record, and guard 3 fails. */
+const emptyStore: WalletStore = {
+  contractVersion: 2,
+  load: async () => ({ player: null, bet: null, transaction: null }),
+  commit: async () => ({ status: 'conflict' }),
+}

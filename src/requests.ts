@@ -6,11 +6,17 @@ import { callHook } from './hooks.js'
 import { type Decimal, decimalsOf, isNegative, parseDecimal, wholeDigitsOf } from './money.js'
 import type { SettlementType } from './store.js'
 
-/** A placebet (spec 4.1), parsed. */
-export interface PlaceBetRequest {
+/** What every request has. */
+export interface RequestIds {
   transactionId: string
   betId: string
   playerId: string
+  /** An instant in UTC with milliseconds: `"2026-11-21T10:00:00.000Z"` (D25). */
+  transactionDate: string
+}
+
+/** A placebet (spec 4.1), parsed. */
+export interface PlaceBetRequest extends RequestIds {
   sessionId: string
   /** The stake: at least 0, with at most as many decimals as the currency has minor units (D22). */
   amount: Decimal
@@ -19,42 +25,28 @@ export interface PlaceBetRequest {
   odds: Decimal | null
   /** Information only: SINGLE, MULTIPLE, TEASER, or the types of the option `betTypes`. */
   betType: string
-  /** An instant in UTC with milliseconds: `"2026-11-21T10:00:00.000Z"` (D25). The same in every request. */
-  transactionDate: string
 }
 
 /** An unsettlement (spec 4.2), parsed. */
-export interface UnsettlementRequest {
-  transactionId: string
-  betId: string
-  playerId: string
+export interface UnsettlementRequest extends RequestIds {
   type: 'UNVOIDED' | 'UNSCORED'
-  transactionDate: string
 }
 
 /** A rollbackbet (spec 4.3), parsed. */
-export interface RollbackBetRequest {
-  transactionId: string
-  betId: string
-  playerId: string
+export interface RollbackBetRequest extends RequestIds {
   /** TECHNICAL_ERROR, or the types of the option `rollbackTypes`. */
   type: string
-  transactionDate: string
 }
 
 /**
  * A settlement (D17), parsed. Also the shape in which the kit, the audit and the simulator pass settlements
  * to your code.
  */
-export interface SettlementRequest {
-  transactionId: string
-  betId: string
-  playerId: string
+export interface SettlementRequest extends RequestIds {
   type: SettlementType
   /** At least 0; 0 is a lost bet. */
   amount: Decimal
   currency: string
-  transactionDate: string
 }
 
 export interface Requests {

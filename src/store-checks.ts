@@ -18,10 +18,11 @@ import type {
 type Fields = Record<string, unknown>
 
 function violation(where: string, rule: string, actual: unknown): never {
-  throw new WalletError(
-    'STORE_CONTRACT',
-    `The store violates its contract: ${where} must be ${rule}, but is ${shown(actual)}`,
-  )
+  return violated(`${where} must be ${rule}, but is ${shown(actual)}`)
+}
+
+function violated(problem: string): never {
+  throw new WalletError('STORE_CONTRACT', `The store violates its contract: ${problem}`)
 }
 
 function shown(value: unknown): string {
@@ -178,15 +179,9 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       return result
     case 'refused': {
       const problem = refusalProblem(found.errorCode, found.description)
-      if (problem !== null) {
-        throw new WalletError('STORE_CONTRACT', `The store violates its contract: commit().${problem}`)
-      }
-      if (!mayBeRefused(changes)) {
-        throw new WalletError(
-          'STORE_CONTRACT',
-          `The store violates its contract: commit() refused (${found.errorCode}) neither a debit nor a new bet`,
-        )
-      }
+      if (problem !== null) violated(`commit().${problem}`)
+      if (!mayBeRefused(changes))
+        violated(`commit() refused (${found.errorCode}) neither a debit nor a new bet`)
       return result
     }
     case 'conflict':

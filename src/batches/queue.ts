@@ -5,9 +5,8 @@
  */
 
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
-import { WalletError } from '../errors.js'
+import { check } from '../errors.js'
 import { callHook, notify } from '../hooks.js'
-import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { Lane } from './lane.js'
 
 export interface QueueSettings {
@@ -111,30 +110,11 @@ interface Batch<Item, Result> {
  */
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
   checkSettings(settings)
-  const queue = new Queue(settings)
-  // Its functions may be passed on without it.
-  return {
-    submit: item => queue.submit(item),
-    add: entry => queue.add(entry),
-    get stats() {
-      return queue.stats
-    },
-  }
+  return new Queue(settings)
 }
 
-const check: OptionChecks = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
-
-const callbackNames = [
-  'sheddable',
-  'bulk',
-  'partitionKeyOf',
-  'uniqueKeysOf',
-  'perform',
-  'onShed',
-  'onDuplicateKey',
-]
+const requiredNames = ['sheddable', 'perform', 'onShed']
+const callbackNames = [...requiredNames, 'bulk', 'partitionKeyOf', 'uniqueKeysOf', 'onDuplicateKey']
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
 const optionalNames = ['aloneMsMax', 'kind']
 
@@ -146,7 +126,7 @@ function checkSettings(settings: object): void {
   const { kind, aloneMsMax } = given
   if (aloneMsMax !== undefined) check.whole('aloneMsMax', aloneMsMax, 0)
   if (kind !== undefined && (typeof kind !== 'string' || kind === '')) check.invalid('kind must be text')
-  const required = ['sheddable', 'perform', 'onShed', ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
+  const required = [...requiredNames, ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
 
@@ -191,11 +171,11 @@ class Queue<Item, Result> {
     this.#settings = settings
   }
 
-  submit(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
+  // `submit` and `add` may be passed on without the queue.
+  readonly submit = (item: Item): Promise<Result> =>
+    new Promise((resolve, reject) => {
       this.add({ item, queuedAt: performance.now(), resolve, reject })
     })
-  }
 
   get stats(): QueueStats {
     return { queued: this.#queued, inFlight: this.#inFlight, shed: this.#shedCount }
@@ -205,7 +185,7 @@ class Queue<Item, Result> {
     return this.#priority.length + this.#bulk.length + this.#sheddable.length
   }
 
-  add(entry: Entry<Item, Result>): void {
+  readonly add = (entry: Entry<Item, Result>): void => {
     const { queueMax, sheddable, bulk, partitionKeyOf } = this.#settings
     const isSheddable = callHook('sheddable', () => sheddable(entry.item))
     const partition = callHook('partitionKeyOf', () => partitionKeyOf?.(entry.item)) ?? entry

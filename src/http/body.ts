@@ -52,17 +52,14 @@ export async function receiveBody(body: HttpBody, bytesMax: number): Promise<Rec
     const raw = body.raw ?? parsed
     return typeof raw === 'string' || isBytes(raw) ? limited(raw, bytesMax) : { parsed }
   }
-  let raw: Uint8Array | 'too large'
   try {
-    raw = await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax)
+    return { raw: await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax) }
   } catch (error) {
-    if (isA(error, LostBodyError)) throw error
+    if (isA(error, LostBodyError) || isA(error, BodyError)) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
     // received.
     throw new BodyError('INVALID_BODY', 'the body ended before it was complete')
   }
-  if (raw === 'too large') throw tooLarge(bytesMax)
-  return { raw }
 }
 
 /** @throws {BodyError} if it is not JSON in UTF-8 */
@@ -90,7 +87,7 @@ function limited(raw: string | Uint8Array, bytesMax: number): ReceivedBody {
 }
 
 /** Not by class: a test runner's realm has its own Uint8Array. */
-function isBytes(value: unknown): value is Uint8Array {
+export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value)
 }
 
@@ -109,13 +106,14 @@ interface NodeReadable {
   readableEnded: boolean
 }
 
-function collect(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array | 'too large'> {
+/** @throws {BodyError} if it has more bytes */
+function collect(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   return 'readableEnded' in stream
     ? collectEvents(stream as unknown as NodeReadable, bytesMax)
     : collectIterable(stream, bytesMax)
 }
 
-function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Array | 'too large'> {
+function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Array> {
   // Read by other code, or destroyed: no event would ever be emitted.
   if (stream.readableEnded) return Promise.resolve(new Uint8Array())
   if (stream.destroyed) return Promise.reject(new Error('the stream is destroyed'))
@@ -136,7 +134,7 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
       stream.off('data', onData)
       stream.resume()
       chunks.length = 0
-      resolve('too large')
+      reject(tooLarge(bytesMax))
     }
     let ended = false
     stream.on('data', onData)
@@ -151,16 +149,13 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
   })
 }
 
-async function collectIterable(
-  stream: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array | 'too large'> {
+async function collectIterable(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of stream) {
     const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     bytes += piece.byteLength
-    if (bytes > bytesMax) return 'too large'
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
     chunks.push(piece)
   }
   return Buffer.concat(chunks)

@@ -2,23 +2,6 @@
 import { parseBody, type ReceivedBody, receiveBody, tooLarge } from './body.js'
 import { type HttpRequest, headerOf } from './message.js'
 
-export interface CallBody {
-  /**
-   * The bytes as they were received.
-   *
-   * @throws {BodyError} if they cannot be used
-   * @throws {LostBodyError}
-   * @throws {BytesDropped} if the application's body parser kept none
-   */
-  bytes(): Promise<Uint8Array>
-  /**
-   * The parsed body, with exact numbers.
-   *
-   * @throws {BodyError} if it cannot be used
-   */
-  parsed(): Promise<unknown>
-}
-
 /** A signature cannot be checked behind a body parser that kept no bytes. The message is for the operator. */
 export class BytesDropped extends Error {
   override readonly name = 'BytesDropped'
@@ -29,20 +12,34 @@ export class BytesDropped extends Error {
   }
 }
 
+export type CallBody = ReturnType<typeof callBody>
+
 /** Nothing is read before it is asked for. */
-export function callBody(request: HttpRequest, bytesMax: number): CallBody {
+export function callBody(request: HttpRequest, bytesMax: number) {
   let receiving: Promise<ReceivedBody> | null = null
   const received = () => {
     receiving ??= receive(request, bytesMax)
     return receiving
   }
   return {
-    async bytes() {
+    /**
+     * The bytes as they were received.
+     *
+     * @throws {BodyError} if they cannot be used
+     * @throws {LostBodyError}
+     * @throws {BytesDropped} if the application's body parser kept none
+     */
+    async bytes(): Promise<Uint8Array> {
       const body = await received()
       if ('parsed' in body) throw new BytesDropped()
       return typeof body.raw === 'string' ? Buffer.from(body.raw) : body.raw
     },
-    async parsed() {
+    /**
+     * The parsed body, with exact numbers.
+     *
+     * @throws {BodyError} if it cannot be used
+     */
+    async parsed(): Promise<unknown> {
       return parseBody(await received())
     },
   }

@@ -28,31 +28,26 @@ function createCountedLog(
     }
   }
 
-  function count(key: string): void {
+  return (own, lineOf) => {
+    const key = kinds.has(own) || kinds.size < kindsMax ? own : 'other'
+    const known = kinds.get(key)
+    if (known !== undefined) {
+      known.more += 1
+      known.lastLineOf = lineOf
+      return
+    }
+    const kind = { more: 0, lastLineOf: lineOf }
+    kinds.set(key, kind)
     const timer = setTimeout(() => {
-      const kind = kinds.get(key)
-      if (kind === undefined) return
       if (kind.more === 0) {
         kinds.delete(key)
         return
       }
       tryWrite(`bet-wallet: ${kind.more} more in ${countMs / 1_000} s, the last: ${kind.lastLineOf()}`)
       kind.more = 0
-      count(key)
+      timer.refresh()
     }, countMs)
     timer.unref() // a process that has nothing else to do may end
-  }
-
-  return (own, lineOf) => {
-    const key = kinds.has(own) || kinds.size < kindsMax ? own : 'other'
-    const kind = kinds.get(key)
-    if (kind !== undefined) {
-      kind.more += 1
-      kind.lastLineOf = lineOf
-      return
-    }
-    kinds.set(key, { more: 0, lastLineOf: lineOf })
-    count(key)
     tryWrite(`bet-wallet: ${lineOf()}`)
   }
 }
@@ -83,12 +78,6 @@ export function createAuthenticationLog(
 
 const causesMax = 4
 
-interface Fault {
-  error: unknown
-  /** For a fault outside of the handlers, in the operator's own code. */
-  call: string
-}
-
 /**
  * The default of `onError`. Logs the first fault of a kind, then for ten seconds at a time how many more
  * there were: a database that is down makes thousands per second, and logging them all would cost more than
@@ -101,12 +90,13 @@ export function createFaultLog(
 ): (error: unknown, request: HttpRequest) => void {
   const log = createCountedLog(write)
   return (error, request) => {
-    const fault = { error, call: `${logged(request?.method)} ${logged(pathOf(request?.path ?? ''))}` }
-    log(kindOf(error), () => lineOf(fault))
+    const call = `${logged(request?.method)} ${logged(pathOf(request?.path ?? ''))}`
+    log(kindOf(error), () => lineOf(error, call))
   }
 }
 
-function lineOf({ error, call }: Fault): string {
+/** @param call for a fault outside of the handlers, in the operator's own code */
+function lineOf(error: unknown, call: string): string {
   const [first, ...others] = causesOf(error)
   const causes = others.map(cause => `; cause: ${textOf(cause)}`).join('')
   return `${subjectOf(error, call)}${textOf(first)}${causes}${locationOf(others.at(-1) ?? first)}`

@@ -2,7 +2,7 @@
 import { notify } from '../hooks.js'
 import type { WalletStore } from '../store.js'
 import { pathOf } from '../visible-text.js'
-import { type HttpBody, LostBodyError } from './body.js'
+import { type HttpBody, isBytes, LostBodyError } from './body.js'
 import { handlerOf } from './handler.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { type HttpOptions, httpSettingsOf } from './options.js'
@@ -85,9 +85,8 @@ function bodyOf(request: NodeRequest): HttpBody {
   // request.body alone does not tell: a parser of Express 4 sets it to {} for a body that it did not read.
   if (!request.readableDidRead) return request as unknown as AsyncIterable<Uint8Array>
   const { body: parsed, rawBody } = request as { body?: unknown; rawBody?: unknown }
-  if (typeof rawBody === 'string' || ArrayBuffer.isView(rawBody)) {
-    return { parsed, raw: typeof rawBody === 'string' ? Buffer.from(rawBody) : (rawBody as Uint8Array) }
-  }
+  if (typeof rawBody === 'string') return { parsed, raw: Buffer.from(rawBody) }
+  if (isBytes(rawBody)) return { parsed, raw: rawBody }
   if (parsed === undefined && hasBody(request)) return lostBody
   return { parsed }
 }

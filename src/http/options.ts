@@ -1,16 +1,9 @@
 /** The options of the HTTP handler, read and checked once. */
 
-import { WalletError } from '../errors.js'
+import { check, WalletError } from '../errors.js'
 import { textOf } from '../foreign-values.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
-import {
-  check,
-  type Settings,
-  settingsOf,
-  type WalletOptions,
-  walletOptionNames,
-  walletPartOf,
-} from '../options.js'
+import { settingsOf, type WalletOptions, walletOptionNames, walletPartOf } from '../options.js'
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'
@@ -121,19 +114,10 @@ const optionNames = [
   'onAuthenticationFailed',
 ]
 
-export interface HttpSettings {
-  wallet: Settings
-  authenticate: Authenticate
-  bodyBytesMax: number
-  statusCodes: ReadonlyMap<string, number>
-  /** By full path: `"/wallet/placebet"`. */
-  routes: ReadonlyMap<string, Route>
-  onError(error: unknown, request: HttpRequest): void
-  onAuthenticationFailed(reason: string, request: HttpRequest): void
-}
+export type HttpSettings = ReturnType<typeof httpSettingsOf>
 
 /** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
-export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSettings {
+export function httpSettingsOf(store: WalletStore, options: HttpOptions) {
   check.names(options, [...walletOptionNames, ...optionNames])
   const walletOptions = walletPartOf(options)
   try {
@@ -152,6 +136,7 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     authenticate: authenticate.bind(options),
     bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
     statusCodes: statusCodesOf(options),
+    /** By full path: `"/wallet/placebet"`. */
     routes: routesOf(store, options, walletOptions),
     onError: onError?.bind(options) ?? createFaultLog(),
     onAuthenticationFailed: onAuthenticationFailed?.bind(options) ?? createAuthenticationLog(),

@@ -1,18 +1,64 @@
 /** Signatures over the bytes of the body, by HMAC, RSA or Ed25519. */
 import type { AuthenticationCall } from './authentication.js'
 import { type HttpRequest, headerOf, headerProblem } from './message.js'
-import {
-  type SignatureOptions,
-  type SignatureSettings,
-  signatureSettingsOf,
-  type TimestampSettings,
-} from './signature-options.js'
-import { signedBytes, signedHeaders } from './signed-text.js'
+import { check, type SignatureAlgorithm, verifierOf } from './signature-verifier.js'
+import { readTemplate, signedBytes, signedHeaders } from './signed-text.js'
 
-/** What a call claims: the signature, in bytes, and the timestamp as it was sent. */
-interface Claim {
-  sent: Buffer
-  timestamp: string
+export interface SignatureOptions {
+  /** The header that has the signature: `"X-Signature"`. */
+  header: string
+  /** `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `ed25519`. */
+  algorithm: SignatureAlgorithm
+  /** For HMAC: the secret, as text (UTF-8) or as bytes. Two while it is changed: both are accepted. */
+  secrets?: readonly (string | Uint8Array)[]
+  /**
+   * For RSA and Ed25519: the platform's public key in PEM; RSA with at least 2,048 bits. Two while it is
+   * changed: both are accepted.
+   */
+  keys?: readonly string[]
+  /**
+   * The encoding of the signature: `"hex"`, `"base64"` or `"base64url"`; padding may be missing.
+   *
+   * @default 'hex'
+   */
+  encoding?: SignatureEncoding
+  /**
+   * The text before the signature: `"sha256="`.
+   *
+   * @default none
+   */
+  prefix?: string
+  /**
+   * The time at which the platform signed. A call that was signed too long ago, or too far in the future, is
+   * refused.
+   */
+  timestamp?: SignatureTimestamp
+  /**
+   * The signed text, with `{body}`, `{timestamp}` as it was sent, `{method}`, `{path}` as the caller sent it,
+   * with the query, `{header:x-request-id}`.
+   *
+   * @default `{body}`, with a timestamp `{timestamp}.{body}`
+   */
+  signed?: string
+}
+
+export type SignatureEncoding = 'hex' | 'base64' | 'base64url'
+
+export interface SignatureTimestamp {
+  /** The header that has it. */
+  header: string
+  /**
+   * `"seconds"` or `"milliseconds"` since 1970.
+   *
+   * @default 'seconds'
+   */
+  format?: 'seconds' | 'milliseconds'
+  /**
+   * How far it may differ from the time of this machine, in milliseconds.
+   *
+   * @default 300_000
+   */
+  toleranceMs?: number
 }
 
 /**
@@ -29,7 +75,7 @@ interface Claim {
 export function signature(
   options: SignatureOptions,
 ): (request: HttpRequest, call: AuthenticationCall) => Promise<boolean> {
-  const settings = signatureSettingsOf(options)
+  const settings = settingsOf(options)
   const { header, verifier, signed } = settings
   return async (request, call) => {
     const claim = claimOf(request, settings)
@@ -40,8 +86,50 @@ export function signature(
   }
 }
 
-/** What the headers claim, or why they cannot be right. */
-function claimOf(request: HttpRequest, settings: SignatureSettings): Claim | string {
+const optionNames = ['header', 'algorithm', 'secrets', 'keys', 'encoding', 'prefix', 'timestamp', 'signed']
+
+type Settings = ReturnType<typeof settingsOf>
+
+function settingsOf(options: SignatureOptions) {
+  check.names(options, optionNames)
+  const { algorithm, secrets, keys, encoding = 'hex', prefix = '' } = options
+  if (typeof prefix !== 'string' || !/^[\x20-\x7e]*$/.test(prefix)) {
+    check.invalid('prefix must be printable ASCII')
+  }
+  const timestamp = timestampOf(options)
+  const { signed = timestamp === null ? '{body}' : '{timestamp}.{body}' } = options
+  return {
+    header: headerName('header', options.header),
+    verifier: verifierOf(algorithm, secrets, keys),
+    encoding: check.oneOf('encoding', encoding, ['hex', 'base64', 'base64url']),
+    prefix,
+    timestamp,
+    signed: readTemplate(signed, timestamp !== null),
+  }
+}
+
+function timestampOf({ timestamp }: SignatureOptions) {
+  if (timestamp === undefined) return null
+  check.names(timestamp, ['header', 'format', 'toleranceMs'], 'timestamp.')
+  const { header, format = 'seconds', toleranceMs = 300_000 } = timestamp
+  const unit = check.oneOf('timestamp.format', format, ['seconds', 'milliseconds'])
+  return {
+    header: headerName('timestamp.header', header),
+    unitMs: unit === 'seconds' ? 1_000 : 1,
+    toleranceMs: check.whole('timestamp.toleranceMs', toleranceMs, 1),
+  }
+}
+
+function headerName(option: string, value: unknown): string {
+  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value.toLowerCase()
+  return check.invalid(`${option} must be the name of a header`)
+}
+
+/**
+ * What the headers claim: the signature, in bytes, and the timestamp as it was sent; or why they cannot be
+ * right.
+ */
+function claimOf(request: HttpRequest, settings: Settings): { sent: Buffer; timestamp: string } | string {
   const { header, timestamp, signed } = settings
   for (const name of [header, timestamp?.header ?? header, ...signedHeaders(signed)]) {
     const problem = headerProblem(request, name)
@@ -61,7 +149,7 @@ const forms = {
 }
 
 /** The signature in bytes, or what is wrong with its text. Buffer.from ignores what it cannot decode. */
-function bytesOf(text: string, { encoding, prefix, verifier }: SignatureSettings): Buffer | string {
+function bytesOf(text: string, { encoding, prefix, verifier }: Settings): Buffer | string {
   if (!text.startsWith(prefix)) return `does not begin with "${prefix}"`
   const encoded = text.slice(prefix.length)
   const bytes = forms[encoding].test(encoded) ? Buffer.from(encoded, encoding) : null
@@ -69,7 +157,10 @@ function bytesOf(text: string, { encoding, prefix, verifier }: SignatureSettings
   return `is not ${[...verifier.lengths].join(' or ')} bytes in ${encoding}`
 }
 
-function timeProblem(text: string, { header, unitMs, toleranceMs }: TimestampSettings): string | null {
+function timeProblem(
+  text: string,
+  { header, unitMs, toleranceMs }: NonNullable<Settings['timestamp']>,
+): string | null {
   // 15 digits of milliseconds are the year 33658; more would not be exact.
   if (!/^[0-9]{1,15}$/.test(text)) return `${header} has no valid time`
   const ageMs = Date.now() - Number(text) * unitMs

@@ -1,5 +1,6 @@
 /** What a signature covers: a template, and its bytes for one call. */
 import { type HttpRequest, headerOf } from './message.js'
+import { check } from './signature-verifier.js'
 
 /** A part of the template: constant bytes, or what a call has. */
 export type SignedPart = Uint8Array | 'body' | 'timestamp' | 'method' | 'path' | { header: string }
@@ -8,31 +9,27 @@ export type SignedPart = Uint8Array | 'body' | 'timestamp' | 'method' | 'path' |
  * Reads `"{timestamp}.{body}"`.
  *
  * @param timed whether there is a timestamp: it must be signed then, or anybody could change it
- * @param invalid throws
+ * @throws {TypeError}
  */
-export function readTemplate(
-  template: unknown,
-  timed: boolean,
-  invalid: (problem: string) => never,
-): SignedPart[] {
-  if (typeof template !== 'string') invalid('signed must be text with {body} in it')
+export function readTemplate(template: unknown, timed: boolean): SignedPart[] {
+  if (typeof template !== 'string') check.invalid('signed must be text with {body} in it')
   const parts = template.split(/(\{[^{}]*\})/).filter(part => part !== '')
   const count = (name: string) => parts.filter(part => part === name).length
-  if (count('{body}') !== 1) invalid('signed must have {body} in it, once')
+  if (count('{body}') !== 1) check.invalid('signed must have {body} in it, once')
   if (timed && count('{timestamp}') === 0)
-    invalid('signed must have {timestamp} in it: it is not signed otherwise')
+    check.invalid('signed must have {timestamp} in it: it is not signed otherwise')
   if (!timed && count('{timestamp}') > 0)
-    invalid('signed has {timestamp} in it, but there is no option timestamp')
-  return parts.map(part => partOf(part, invalid))
+    check.invalid('signed has {timestamp} in it, but there is no option timestamp')
+  return parts.map(partOf)
 }
 
-function partOf(part: string, invalid: (problem: string) => never): SignedPart {
+function partOf(part: string): SignedPart {
   if (!/[{}]/.test(part)) return Buffer.from(part)
   const name = part.slice(1, -1)
   if (name === 'body' || name === 'timestamp' || name === 'method' || name === 'path') return name
   const header = /^header:([\w!#$%&'*+.^`|~-]+)$/.exec(name)?.[1]
   if (header !== undefined) return { header: header.toLowerCase() }
-  return invalid(
+  return check.invalid(
     `signed has ${JSON.stringify(part)}: supported are {body}, {timestamp}, {method}, {path}, {header:name}`,
   )
 }
@@ -53,7 +50,9 @@ export function signedBytes(
   request: HttpRequest,
   timestamp: string,
   body: Uint8Array,
-): Uint8Array[] | null {
+): Buffer | null {
+  const { method, originalPath, path } = request
+  const texts = { timestamp, method, path: originalPath ?? path }
   // Node.js reads headers and URLs as Latin-1: these are the bytes that were sent.
   let isLatin1 = true
   const bytes = (text: string) => {
@@ -62,10 +61,8 @@ export function signedBytes(
   }
   const signed = parts.map(part => {
     if (part === 'body') return body
-    if (part === 'timestamp') return bytes(timestamp)
-    if (part === 'method') return bytes(request.method)
-    if (part === 'path') return bytes(request.originalPath ?? request.path)
+    if (typeof part === 'string') return bytes(texts[part])
     return 'header' in part ? bytes(headerOf(request, part.header) ?? '') : part
   })
-  return isLatin1 ? signed : null
+  return isLatin1 ? Buffer.concat(signed) : null
 }

@@ -25,15 +25,10 @@ export async function* chunksOf(stream: WebStream): AsyncGenerator<Uint8Array, v
     }
   } finally {
     // Too large. The answer does not wait for the rest, which the server's time limit bounds.
-    if (!last) drain(reader)
+    if (!last) drain(reader).catch(() => undefined) // the caller closed the connection
   }
 }
 
-function drain(reader: Reader): void {
-  reader.read().then(
-    ({ done }) => {
-      if (!done) drain(reader)
-    },
-    () => undefined, // the caller closed the connection
-  )
+async function drain(reader: Reader): Promise<void> {
+  while (!(await reader.read()).done);
 }

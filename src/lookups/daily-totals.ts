@@ -1,7 +1,7 @@
 /** Totals of a day, for platforms that ask the operator for them. */
 import { isoMinorUnits } from '../currencies.js'
 import type { Route } from '../http/options.js'
-import { add, format, isNegative, JsonNumber, negate } from '../money.js'
+import { add, type Decimal, format, isNegative, JsonNumber, negate } from '../money.js'
 import type { Operation } from '../store.js'
 import type { WalletLookups } from './records.js'
 
@@ -50,28 +50,32 @@ const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlemen
 async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: string): Promise<object> {
   const from = `${date}T00:00:00.000Z`
   const to = new Date(Date.parse(from) + dayMs).toISOString()
-  const totals = operations.map(() => new Map<string | null, ReturnType<typeof createTotal>>())
+  const totals = new Map<string, Total>()
   for await (const { operation, delta, refusal, ...each } of lookups.transactions({ from, to })) {
     const currency = each.currency ?? each.betCurrency
-    const ofOperation = totals[operations.indexOf(operation)]
-    const total = ofOperation?.get(currency) ?? createTotal()
-    ofOperation?.set(currency, total)
+    const key = `${operations.indexOf(operation)} ${currency ?? ''}`
+    const total = totals.get(key) ?? { operation, currency, count: 0, sum: '0', refused: 0 }
+    totals.set(key, total)
     if (refusal !== null) total.refused += 1
     else {
       total.count += 1
       total.sum = add(total.sum, delta)
     }
   }
-  const rows = operations.flatMap((operation, index) =>
-    [...(totals[index] ?? [])]
-      .sort(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1))
-      .map(([currency, { count, sum, refused }]) => {
-        const amount = isNegative(sum) ? negate(sum) : sum
-        const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
-        return { operation, currency, count, amount: new JsonNumber(text), refused }
-      }),
-  )
-  return { date, totals: rows }
+  const inOrder = [...totals].sort(([one], [other]) => (one < other ? -1 : 1))
+  return { date, totals: inOrder.map(([, total]) => rowOf(total)) }
 }
 
-const createTotal = () => ({ count: 0, refused: 0, sum: '0' })
+interface Total {
+  operation: Operation
+  currency: string | null
+  count: number
+  sum: Decimal
+  refused: number
+}
+
+function rowOf({ operation, currency, count, sum, refused }: Total) {
+  const amount = isNegative(sum) ? negate(sum) : sum
+  const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
+  return { operation, currency, count, amount: new JsonNumber(text), refused }
+}

@@ -44,10 +44,9 @@ export async function findOwed(
   const isIn = (time: string) =>
     (from === undefined || time >= (microsecondsOf(from) ?? '')) &&
     (to === undefined || time < (microsecondsOf(to) ?? ''))
-  const bets = ofPlayer.map(rowOf).filter(({ refusedAt }) => {
-    if (!isTimed) return true
-    return refusedAt !== null && isIn(microsecondsOf(refusedAt) ?? '')
-  })
+  const bets = ofPlayer
+    .map(rowOf)
+    .filter(({ refusedAt }) => !isTimed || (refusedAt !== null && isIn(microsecondsOf(refusedAt) ?? '')))
   const withoutTime = isTimed ? ofPlayer.filter(({ refused }) => refused.length === 0).length : 0
   return { totals: totalsOf(bets), bets, withoutTime }
 }

@@ -1,6 +1,7 @@
 /** Lookups as text for a terminal. */
 import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
+import type { Credit } from '../store.js'
 import type { BetExplanation } from './bet-explanation.js'
 import { betState } from './bet-state.js'
 import { money } from './money-text.js'
@@ -226,26 +227,21 @@ const betColumns: Column<RecordedBet>[] = [
   { title: 'Bet', text: ({ betId }) => betId },
   { title: 'State', text: betState },
   { title: 'Stake', right: true, text: ({ stake, currency }) => money(stake, currency) },
-  { title: 'Live', text: bet => creditText(bet, credit => credit.live) },
-  {
-    title: 'Reversed',
-    text: bet => creditText(bet, credit => (isZero(credit.reversed) ? null : credit.reversed)),
-  },
-  {
-    title: 'Uncollected',
-    text: bet => creditText(bet, credit => (isZero(credit.owed) ? null : credit.owed)),
-  },
+  creditColumn('Live', ({ live }) => live),
+  creditColumn('Reversed', ({ reversed }) => (isZero(reversed) ? null : reversed)),
+  creditColumn('Uncollected', ({ owed }) => (isZero(owed) ? null : owed)),
 ]
 
-type CreditPart = (credit: NonNullable<RecordedBet['credits']['BET_PAID']>) => Decimal | null
-
-function creditText({ credits, currency }: RecordedBet, part: CreditPart): string {
-  return Object.entries(credits)
-    .flatMap(([type, credit]) => {
-      const value = part(credit)
-      return value === null ? [] : [`${money(value, currency)} ${type}`]
-    })
-    .join(', ')
+/** @param part its amounts are listed, each with its settlement type */
+function creditColumn(title: string, part: (credit: Credit) => Decimal | null): Column<RecordedBet> {
+  const text = ({ credits, currency }: RecordedBet) =>
+    Object.entries(credits)
+      .flatMap(([type, credit]) => {
+        const value = part(credit)
+        return value === null ? [] : [`${money(value, currency)} ${type}`]
+      })
+      .join(', ')
+  return { title, text }
 }
 
 function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {

@@ -1,16 +1,19 @@
 /** The metrics of the list, into prom-client or OpenTelemetry: both are the operator's own. */
 import { subscribe } from '../diagnostics.js'
-import { WalletError } from '../errors.js'
-import { optionChecks } from '../option-checks.js'
+import { check } from '../errors.js'
 import { withTimeout } from '../timeout.js'
 import { type Labels, type Metric, metrics, prometheusName, type RelayStats, type Sample } from './metrics.js'
 
+interface Counted {
+  inc(labels: Labels, value?: number): void
+  reset(): void
+  remove(): void
+}
+
 /** What is used of the module `prom-client`. */
 export interface PrometheusClient {
-  Counter: new (configuration: never) => { inc(labels: Labels, value?: number): void; reset(): void }
-  Gauge: new (
-    configuration: never,
-  ) => { set(labels: Labels, value: number): void; reset(): void; remove(): void }
+  Counter: new (configuration: never) => Counted
+  Gauge: new (configuration: never) => Counted
   Histogram: new (
     configuration: never,
   ) => { observe(labels: Labels, value: number): void; zero(labels: Labels): void }
@@ -51,10 +54,6 @@ export interface MetricsOptions {
 
 /** How long metrics wait for the outbox, in milliseconds: a database that hangs must not hide the others. */
 const outboxMsMax = 2_000
-
-const check = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 
 /**
  * Collects the metrics of all wallets of this process, from now on. Call it once per process, at start. Their
@@ -155,23 +154,15 @@ function prometheus({ Counter, Gauge, Histogram }: PrometheusClient, registry?: 
       return ([labels, value]) => counter.inc(labels, value)
     },
     observe(metric, read) {
-      if (metric.kind === 'gauge') {
-        const collect = async () => {
-          const samples = await read()
-          gauge.reset()
-          // Without labels, reset leaves a 0.
-          if (metric.labels.length === 0) gauge.remove()
-          for (const [labels, value] of samples) gauge.set(labels, value)
-        }
-        const gauge = new Gauge(configuration(metric, { collect }))
-        return
-      }
       const collect = async () => {
         const samples = await read()
-        counter.reset()
-        for (const [labels, value] of samples) counter.inc(labels, value)
+        instrument.reset()
+        // Without labels, reset leaves a 0.
+        if (metric.labels.length === 0) instrument.remove()
+        for (const [labels, value] of samples) instrument.inc(labels, value)
       }
-      const counter = new Counter(configuration(metric, { collect }))
+      const Instrument = metric.kind === 'gauge' ? Gauge : Counter
+      const instrument = new Instrument(configuration(metric, { collect }))
     },
   }
 }

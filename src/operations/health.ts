@@ -1,8 +1,7 @@
 /** Whether the process lives, and whether the platform's calls should be sent to it. */
-import { WalletError } from '../errors.js'
+import { check } from '../errors.js'
 import { fieldOf, textOf } from '../foreign-values.js'
 import { notify } from '../hooks.js'
-import { optionChecks } from '../option-checks.js'
 import { withTimeout } from '../timeout.js'
 import { pathOf } from '../visible-text.js'
 
@@ -54,10 +53,6 @@ export interface HealthResponse {
   end(body: string): unknown
 }
 
-const check = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
-
 /**
  * Creates the answers of health checks, for every framework.
  *
@@ -74,8 +69,8 @@ export function createHealth(options: HealthOptions): Health {
 
   function checked(): Promise<HealthAnswer> {
     const late = () => answer(503, `the check took more than ${timeoutMs / 1_000} s`)
-    const check = async () => answer(200, `ready${detailOf(await options.check())}`)
-    checking ??= withTimeout(check(), timeoutMs, late)
+    const checkOnce = async () => answer(200, `ready${detailOf(await options.check())}`)
+    checking ??= withTimeout(checkOnce(), timeoutMs, late)
       .catch((error: unknown) => answer(503, textOf(error)))
       .finally(() => {
         checking = null

@@ -3,8 +3,8 @@
  * No label has an id, or any other text of a caller.
  */
 import type { QueueStats } from '../batches/index.js'
-import type { HttpRejection, WalletChannels } from '../diagnostics.js'
-import type { WalletErrorCode } from '../errors.js'
+import { httpRejections, type WalletChannels } from '../diagnostics.js'
+import { walletErrorCodes } from '../errors.js'
 import type { Operation } from '../store.js'
 
 export type Labels = Readonly<Record<string, string>>
@@ -60,28 +60,8 @@ export function prometheusName({ name, unit, kind }: Metric): string {
 }
 
 const operations: readonly Operation[] = ['placebet', 'unsettlement', 'rollbackbet', 'settlement']
-const faultCodes: readonly WalletErrorCode[] = [
-  'UNAVAILABLE',
-  'CONFLICT',
-  'DEADLINE_PASSED',
-  'COMMIT_UNKNOWN',
-  'AMOUNT_NOT_REPRESENTABLE',
-  'LOAD_FAILED',
-  'STORE_CONTRACT',
-  'HOOK_FAILED',
-  'INVALID_OPTIONS',
-  'UNEXPECTED',
-]
 /** The reasons of an unsettlement by which its clawback stays uncollected. */
 const uncollected = ['INSUFFICIENT_FUNDS', 'CLAWBACKS_DISABLED', 'REFUSED_BY_STORE']
-const rejections: readonly HttpRejection[] = [
-  'NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'AUTHENTICATION_FAILED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'PAYLOAD_TOO_LARGE',
-  'INVALID_BODY',
-]
 const levels = ['alone', 'asynchronous', 'synchronous']
 const seconds = (durationMs: number) => durationMs / 1_000
 
@@ -108,7 +88,7 @@ export const metrics: readonly Metric[] = [
     unit: '{request}',
     labels: ['operation', 'code'],
     help: 'Handled calls that ended in a fault (500 or 503), by the code of the WalletError',
-    zeros: operations.flatMap(operation => faultCodes.map(code => ({ operation, code }))),
+    zeros: operations.flatMap(operation => walletErrorCodes.map(code => ({ operation, code }))),
     from: 'bet-wallet:request',
     read: ({ operation, error }) => (error === null ? null : [{ operation, code: error.code }, 1]),
   },
@@ -139,7 +119,7 @@ export const metrics: readonly Metric[] = [
     unit: '{response}',
     labels: ['rejection'],
     help: 'HTTP calls that reached no handler',
-    zeros: rejections.map(rejection => ({ rejection })),
+    zeros: httpRejections.map(rejection => ({ rejection })),
     from: 'bet-wallet:http',
     read: ({ rejection }) => (rejection === null ? null : [{ rejection }, 1]),
   },

@@ -2,10 +2,9 @@
  * The end of a process with a wallet. A call that is cut off costs money: its commit may have landed, and the
  * platform must roll it back or send it again.
  */
-import { WalletError } from '../errors.js'
+import { check } from '../errors.js'
 import { textOf } from '../foreign-values.js'
 import { notify } from '../hooks.js'
-import { optionChecks } from '../option-checks.js'
 import { withTimeout } from '../timeout.js'
 import { logged, pathOf } from '../visible-text.js'
 import type { Health } from './health.js'
@@ -68,9 +67,6 @@ export interface StopOptions {
   log?(line: string): void
 }
 
-const check = optionChecks(message => {
-  throw new WalletError('INVALID_OPTIONS', message)
-})
 const dayMs = 86_400_000
 
 /**

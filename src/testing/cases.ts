@@ -1,5 +1,5 @@
 /** All cases of the kit, ready to run under any test runner. */
-import { check } from '../options.js'
+import { check } from '../errors.js'
 import type { WalletStore } from '../store.js'
 import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
 import { confirmedLoadCases } from './cases/confirmed-loads.js'

@@ -11,6 +11,7 @@ import {
   formatTransaction,
   type RecordedBet,
   type RecordedTransaction,
+  sentenceOf,
 } from '../../src/lookups/index.js'
 import type { WalletSnapshot } from '../../src/store.js'
 
@@ -551,6 +552,14 @@ describe('a player', () => {
     const found = page(transaction(), transaction({ transactionId: 't-2', balanceAfter: '40' }))
     expect(lines(formatPlayer(found))[0]).toBe('Call      Transaction  Bet  Change  Balance after  Decision')
   })
+})
+
+it.each([
+  ['placebet', 'The platform had rolled the bet back already; nothing was debited (D10, D11).'],
+  ['settlement', 'The bet was rolled back before; nothing was debited or credited (D17, D19).'],
+  ['unsettlement', 'The bet was rolled back before; nothing was debited or credited (D17, D19).'],
+] as const)('says of a %s after the rollback of its bet what it did not change', (operation, sentence) => {
+  expect(sentenceOf({ operation, reason: 'BET_ROLLED_BACK' })).toBe(sentence)
 })
 
 it('is printed as a table', () => {

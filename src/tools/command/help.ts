@@ -244,8 +244,7 @@ const authenticationHelp = `Authentication
   --header <name: value>    a header of every request; can be repeated
   --sign-header <name>      signs each body by HMAC, with the secret in ${secretVariable}, into this
                             header. --sign-algorithm hmac-sha512 (hmac-sha256), --sign-encoding
-                            base64 (hex), --sign-prefix sha256= or 't={timestamp},v1=',
-                            --sign-timestamp <header>,
+                            base64 (hex), --sign-prefix sha256=, --sign-timestamp <header>,
                             --sign-text '{timestamp}.{body}', with {method} and {path} too`
 
 const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/settlement) or a complete URL that

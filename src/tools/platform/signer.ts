@@ -12,7 +12,7 @@ interface SignerOptions {
   algorithm?: string
   /** `hex`, `base64` or `base64url`. */
   encoding?: string
-  /** Before the signature: `sha256=`, `t={timestamp},v1=`. */
+  /** Before the signature: `sha256=`. */
   prefix?: string
   /** The header that has the time, in seconds since 1970. */
   timestampHeader?: string
@@ -37,8 +37,7 @@ export function signerOf(options: SignerOptions): (request: SignedRequest) => Re
   } = options
   const digest = digests[check.oneOf('algorithm', algorithm, Object.keys(digests))] ?? ''
   const form = check.oneOf('encoding', encoding, ['hex', 'base64', 'base64url'] as const)
-  const isTimed = timestampHeader !== undefined || prefix.includes('{timestamp}')
-  const template = options.signed ?? (isTimed ? '{timestamp}.{body}' : '{body}')
+  const template = options.signed ?? (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}')
   return ({ method, url, body }) => {
     const timestamp = String(Math.floor(Date.now() / 1000))
     const { pathname, search } = new URL(url)
@@ -52,7 +51,7 @@ export function signerOf(options: SignerOptions): (request: SignedRequest) => Re
     for (const part of template.split(/(\{(?:body|timestamp|method|path)\})/))
       hmac.update(parts.get(part) ?? part)
     return {
-      [header]: `${prefix.replaceAll('{timestamp}', timestamp)}${hmac.digest(form)}`,
+      [header]: prefix + hmac.digest(form),
       ...(timestampHeader === undefined ? {} : { [timestampHeader]: timestamp }),
     }
   }
