@@ -269,10 +269,3 @@ export function limitsOf({ engine, balance, minorUnits }: Mapping): { digits: nu
 
 /** Of the kit's euros. */
 const scaleOf = (units: MinorUnits) => (typeof units === 'number' ? units : (units.EUR ?? 2))
-
-/** The column of the balance, in words. */
-export function wordsOf({ balance, minorUnits }: Mapping): string {
-  if (minorUnits === null) return `a ${balance.declared}`
-  const unit = minorUnits === 2 ? 'cents' : 'minor units'
-  return `a ${balance.type} of ${unit}`
-}

@@ -10,7 +10,6 @@ import {
   isPlain,
   limitsOf,
   untestedPart,
-  wordsOf,
 } from './copy.js'
 import { type Mapping, needsView, type PlayersOptions, playersOf, viewName } from './mapping.js'
 import { conditionsSql } from './may-bet.js'
@@ -106,7 +105,9 @@ function hookLines(mapping: Mapping): string[] {
       : ['closePlayer: exclude,', 'refuseBets: exclude,']),
     ...(limits === null
       ? []
-      : [`limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${wordsOf(mapping)}`]),
+      : [
+          `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${mapping.balance.name}, a ${mapping.balance.declared}`,
+        ]),
     ...(isPlain(mapping)
       ? ["playerIds: 'plain' as const, // Ann and ann are one player in this collation"]
       : []),
