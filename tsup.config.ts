@@ -77,6 +77,8 @@ export default defineConfig([
     ...shared,
     entry: { ...tools, command: 'src/tools/command/command.ts' },
     format: 'cjs',
+    // `init` finds the package's examples from where it is.
+    shims: true,
     // What runs in a wallet is not minified: a stack trace must be readable.
     minify: true,
     // Node prints the line of an error that ends the process: it must not fill the terminal.

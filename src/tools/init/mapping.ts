@@ -1,9 +1,12 @@
 /** The decided mapping of the players' table: as options of the store, and as the view that they need. */
-import type { MysqlPlayersTable } from '../../stores/mysql/index.js'
+import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/index.js'
 import { balanceTypeOf, type CodeBehind, idTypeOf } from './candidates.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
+
+/** Of the players' table, on either engine. */
+export type { PlayersOptions }
 
 /** A number for all currencies, or one of each. */
 export type MinorUnits = number | Readonly<Record<string, number>>
@@ -74,7 +77,7 @@ export const needsView = (mapping: Mapping): boolean =>
 export const currencyColumn = ({ currency }: Mapping): string => currency?.name ?? currencyName
 
 /** The options of the store, in the order in which they are written. */
-export function playersOf(mapping: Mapping): MysqlPlayersTable {
+export function playersOf(mapping: Mapping): PlayersOptions {
   const { engine, table, id, balance, minorUnits } = mapping
   const idType = idTypeOf(engine, id) ?? 'text'
   const balanceType = balanceTypeOf(engine, balance) ?? 'numeric'

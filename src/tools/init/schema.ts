@@ -79,29 +79,31 @@ export async function readSchema(database: CatalogDatabase): Promise<DatabaseSch
       : (await database.ask(query)).map(values =>
           Object.fromEntries(names.map((name, index) => [name, values[index]])),
         )
-  const queries = queriesOf[engine]
-  const columns = await rows(queries.columns, columnNames)
-  const keys = await rows(queries.keys, ['schema', 'table', 'key', 'column'])
-  const checks = await rows(queries.checks, ['schema', 'table', 'clause'])
-  const views = engine === 'mysql' ? await rows(queries.views, ['schema', 'table', 'definition']) : []
-  const references = await rows(queries.references, referenceNames)
-  const labels = engine === 'postgres' ? await rows(queries.labels, []) : []
-  const collations = engine === 'mysql' ? await rows(queries.collations, ['name']) : []
+  const found: Partial<Record<Part, Row[]>> = {}
+  for (const [part, query] of Object.entries(queriesOf[engine]) as [Part, string][])
+    found[part] = await rows(query, namesOf[part])
   const [server] = engine === 'mysql' ? await rows('SELECT VERSION()', ['version']) : []
   return {
     engine,
     updatesSubqueries: engine === 'postgres' || /mariadb/i.test(String(server?.version)),
-    tables: tablesOf(engine, { columns, keys, checks, views, references, labels }),
-    exactCollation: collations.length === 0 ? null : String(collations[0]?.name),
+    tables: tablesOf(engine, found),
+    exactCollation: textOf(found.collations?.[0]?.name),
   }
 }
 
-const columnNames = [
-  ...['schema', 'table', 'kind', 'storage', 'column', 'type', 'declared', 'precision', 'scale', 'length'],
-  ...['nullable', 'default', 'extra', 'collation', 'domain'],
-]
-
-const referenceNames = ['schema', 'table', 'key', 'column', 'toSchema', 'toTable', 'toColumn']
+/** Of the columns of each query: MySQL and MariaDB return lists of values. */
+const namesOf: Record<Part, readonly string[]> = {
+  columns: [
+    ...['schema', 'table', 'kind', 'storage', 'column', 'type', 'declared', 'precision', 'scale', 'length'],
+    ...['nullable', 'default', 'extra', 'collation', 'domain'],
+  ],
+  keys: ['schema', 'table', 'key', 'column'],
+  checks: ['schema', 'table', 'clause'],
+  views: ['schema', 'table', 'definition'],
+  references: ['schema', 'table', 'key', 'column', 'toSchema', 'toTable', 'toColumn'],
+  labels: [],
+  collations: ['name'],
+}
 
 /** Schemas of the servers, and the library's own. */
 const systemSchemas =
@@ -110,11 +112,10 @@ const systemSchemas =
 const ofMysqlSchema = (schema: string) =>
   `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
 
-type Queries = Record<
-  'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels' | 'collations',
-  string
->
+type Part = 'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels' | 'collations'
+type Queries = Partial<Record<Part, string>>
 
+/** MySQL and MariaDB have the labels of an enum in its declared type. */
 const queriesOf: Record<Engine, Queries> = {
   postgres: {
     columns: `SELECT c.table_schema AS schema, c.table_name AS table, t.table_type AS kind, NULL AS storage,
@@ -140,7 +141,6 @@ const queriesOf: Record<Engine, Queries> = {
       JOIN information_schema.check_constraints c
         ON c.constraint_schema = t.constraint_schema AND c.constraint_name = t.constraint_name
       WHERE t.constraint_type = 'CHECK' AND c.check_clause NOT LIKE '% IS NOT NULL'`, // NOT NULL is none
-    views: '',
     // The name of a constraint is unique in its table only: of two that share it, both targets are found.
     references: `SELECT DISTINCT t.table_schema AS schema, t.table_name AS table, t.constraint_name AS key,
         k.column_name AS column, u.table_schema AS "toSchema", u.table_name AS "toTable", u.column_name AS "toColumn"
@@ -157,7 +157,6 @@ const queriesOf: Record<Engine, Queries> = {
       JOIN pg_catalog.pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name
       JOIN pg_catalog.pg_enum e ON e.enumtypid = t.oid
       ORDER BY e.enumsortorder`,
-    collations: '',
   },
   mysql: {
     columns: `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION,
@@ -180,28 +179,21 @@ const queriesOf: Record<Engine, Queries> = {
         REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
       FROM information_schema.KEY_COLUMN_USAGE
       WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ${ofMysqlSchema('TABLE_SCHEMA')}`,
-    labels: '', // in the declared type
     collations: `SELECT COLLATION_NAME FROM information_schema.COLLATIONS
       WHERE COLLATION_NAME IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')`,
   },
 }
 
-function tablesOf(
-  engine: Engine,
-  found: Record<'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels', Row[]>,
-): Table[] {
-  const { columns, keys, checks, views, references, labels } = found
+function tablesOf(engine: Engine, found: Partial<Record<Part, Row[]>>): Table[] {
   const nameOf = ({ schema, table }: Row) => JSON.stringify([schema, table])
-  const columnsByTable = grouped(columns, nameOf)
-  const keysByTable = grouped(keys, nameOf)
-  const checksByTable = grouped(checks, nameOf)
-  const viewsByTable = grouped(views, nameOf)
-  const referencesByTable = grouped(references, nameOf)
-  const labelsByTable = grouped(labels, nameOf)
-  return [...columnsByTable].map(([name, rows]) => {
+  const byTable = (part: Part) => grouped(found[part] ?? [], nameOf)
+  const [keys, checks, views] = [byTable('keys'), byTable('checks'), byTable('views')]
+  const [references, labels] = [byTable('references'), byTable('labels')]
+  return [...byTable('columns')].map(([name, rows]) => {
     const columnsOf = (each: readonly Row[]) => each.map(({ column }) => String(column))
-    const ownLabels = grouped(labelsByTable.get(name) ?? [], ({ column }) => String(column))
-    const ownKeys = grouped(keysByTable.get(name) ?? [], ({ key }) => String(key))
+    const ownLabels = grouped(labels.get(name) ?? [], ({ column }) => String(column))
+    const ownKeys = grouped(keys.get(name) ?? [], ({ key }) => String(key))
+    const ownReferences = grouped(references.get(name) ?? [], ({ key }) => String(key))
     return {
       schema: String(rows[0]?.schema),
       name: String(rows[0]?.table),
@@ -210,13 +202,9 @@ function tablesOf(
       columns: rows.map(row => columnOf(engine, row, ownLabels.get(String(row.column)))),
       uniqueKeys: [...ownKeys.values()].map(columnsOf),
       primaryKey: engine === 'mysql' ? columnsOf(ownKeys.get('PRIMARY') ?? []) : [],
-      checks: (checksByTable.get(name) ?? []).map(({ clause }) => String(clause)),
-      foreignKeys: [...grouped(referencesByTable.get(name) ?? [], ({ key }) => String(key)).values()].flatMap(
-        foreignKeyOf,
-      ),
-      sources: (viewsByTable.get(name) ?? []).flatMap(({ definition }) =>
-        sourcesIn(String(definition ?? '')),
-      ),
+      checks: (checks.get(name) ?? []).map(({ clause }) => String(clause)),
+      foreignKeys: [...ownReferences.values()].flatMap(foreignKeyOf),
+      sources: (views.get(name) ?? []).flatMap(({ definition }) => sourcesIn(String(definition ?? ''))),
     }
   })
 }

@@ -1,45 +1,117 @@
-/** `store.ts`: the mapping, the pool and the store. */
+/** `store.ts`: the mapping, the pool, the store, and the copy of the table for `kit.ts`. */
 import { idTypeOf } from './candidates.js'
-import { type Mapping, needsView, playersOf, viewName } from './mapping.js'
+import {
+  copyName,
+  copyOptions,
+  copySchema,
+  copyStatements,
+  createStatements,
+  excludeStatement,
+  isPlain,
+  limitsOf,
+  untestedPart,
+} from './copy.js'
+import { type Mapping, needsView, type PlayersOptions, playersOf, viewName } from './mapping.js'
 import { conditionsSql } from './may-bet.js'
-import { programText } from './program-text.js'
 import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
+/** @param isModule `false`: CommonJS, where the driver is required, for any `esModuleInterop` */
 export function storeFile(mapping: Mapping, isModule: boolean): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
   const hasRule = mapping.mayBet.length > 0
-  const types = hasRule ? ['type PendingCommit', 'type Query'] : []
-  const names = onPostgres
-    ? ['createPostgresStore', ...['type PlayersTable', ...types].sort()]
-    : ['createMysqlStore', 'type MysqlPlayersTable', ...types]
+  const types = [
+    onPostgres ? 'PlayersTable' : 'MysqlPlayersTable',
+    ...(hasRule ? ['PendingCommit', 'Query'] : []),
+  ]
+  const names = [...namesOf(mapping), ...types.sort().map(type => `type ${type}`)]
+  const [whole, driver] = onPostgres ? ['pg', 'pg'] : ['mysql', 'mysql2/promise']
   const table = `${sqlName(engine, mapping.table.schema)}.${sqlName(engine, needsView(mapping) ? viewName : mapping.table.name)}`
-  const rule = hasRule ? `, withinTransaction: ${whoMayBetCall(mapping, table)}` : ''
-  const [driver, pool] = onPostgres
-    ? ['pg', 'pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })']
-    : [
-        'mysql2/promise',
-        "mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone",
-      ]
-  return programText(
-    {
-      file: 'store.ts',
-      imports: [
-        { names, from: `bet-wallet/${engine}` },
-        { whole: onPostgres ? 'pg' : 'mysql', from: driver },
-      ],
-      before: [
-        `export const players: ${onPostgres ? 'PlayersTable' : 'MysqlPlayersTable'} = {`,
-        ...playersLines(mapping),
-        '}',
-        ...(hasRule ? ruleLines(mapping) : []),
-        `export const pool = ${onPostgres ? 'new ' : ''}${pool}`,
-        `export const store = create${onPostgres ? 'Postgres' : 'Mysql'}Store(pool, { players${rule} })`,
-      ],
-      work: [],
-    },
-    isModule,
-  )
+  const pool = onPostgres
+    ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
+    : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
+  const [create] = namesOf(mapping)
+  return `${[
+    '// store.ts',
+    `import { ${names.join(', ')} } from 'bet-wallet/${engine}'`,
+    isModule ? `import ${whole} from '${driver}'` : `import ${whole} = require('${driver}')`,
+    '',
+    `export const players: ${types.find(type => type.endsWith('Table'))} = {`,
+    ...propertiesOf(playersOf(mapping)).map(each => `  ${each},`),
+    '}',
+    ...(hasRule ? ['', ...ruleLines(mapping), ''] : []),
+    `export const createPool = () =>${pool}`,
+    'export const pool = createPool()',
+    `export const store = ${create}(pool, { players${ruleOption(mapping, table)} })`,
+    '',
+    ...copyLines(mapping),
+  ].join('\n')}\n`
+}
+
+const namesOf = ({ engine }: Mapping) =>
+  engine === 'postgres' ? ['createPostgresStore', 'migratePostgres'] : ['createMysqlStore', 'migrateMysql']
+
+const ruleOption = (mapping: Mapping, table: string, isText = false) =>
+  mapping.mayBet.length > 0 ? `, withinTransaction: ${whoMayBetCall(mapping, table, isText)}` : ''
+
+/** What `kit.ts` needs of the table. */
+function copyLines(mapping: Mapping): string[] {
+  const [createStore, migrate] = namesOf(mapping)
+  const connect = mapping.engine === 'postgres' ? 'connect' : 'getConnection'
+  const untested = untestedPart(mapping)
+  return [
+    '// For kit.ts: a copy of the table in a schema of its own, which the kit makes, fills and drops.',
+    ...(untested === null ? [] : [`// Only the columns of ${untested} are not tested.`]),
+    `const copied: typeof players = { ...players, ${propertiesOf(copyOptions(mapping)).join(', ')} }`,
+    `const options = { schema: ${tsText(copySchema)}, players: copied${ruleOption(mapping, copyName(mapping), true)} }`,
+    ...excludeLines(mapping),
+    'export const copy = {',
+    '  create: [',
+    ...createStatements(mapping).map(statement => `    ${tsSql(statement)},`),
+    '  ],',
+    ...Object.entries(copyStatements(mapping)).map(([name, statement]) => property(name, tsSql(statement))),
+    `  migrate: () => ${migrate}(pool, options),`,
+    `  createStore: (on: typeof pool) => ${createStore}(on, options),`,
+    `  connect: (to: typeof pool) => to.${connect}(),`,
+    '  hooks: {',
+    ...hookLines(mapping).map(line => `    ${line}`),
+    '  },',
+    '}',
+  ]
+}
+
+/** A line, or two where one would be longer than most formatters allow. */
+function property(name: string, value: string): string {
+  const line = `  ${name}: ${value},`
+  return line.length > 110 ? `  ${name}:\n    ${value},` : line
+}
+
+function excludeLines(mapping: Mapping): string[] {
+  const statement = excludeStatement(mapping)
+  if (statement === null) return []
+  return [
+    'async function exclude(_: unknown, playerId: string) {',
+    `  await pool.query(${tsSql(statement)}, [playerId])`,
+    '}',
+  ]
+}
+
+/** What the columns tell of the kit's hooks. */
+function hookLines(mapping: Mapping): string[] {
+  const limits = limitsOf(mapping)
+  return [
+    ...(excludeStatement(mapping) === null
+      ? ['refuseBets: null, // no rule of your own refuses a bet. closePlayer: your own exclusions']
+      : ['closePlayer: exclude,', 'refuseBets: exclude,']),
+    ...(limits === null
+      ? []
+      : [
+          `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${mapping.balance.name}, a ${mapping.balance.declared}`,
+        ]),
+    ...(isPlain(mapping)
+      ? ["playerIds: 'plain' as const, // Ann and ann are one player in this collation"]
+      : []),
+  ]
 }
 
 /** The hook of `withinTransaction`. The kit calls it with the name of its copy. */
@@ -73,23 +145,13 @@ export function whoMayBetCall(mapping: Mapping, table: string, isText = false): 
   return `whoMayBet(${tsSql(table)}${id})`
 }
 
-/** Two lines: who, and how much. */
-function playersLines(mapping: Mapping): string[] {
-  const { table, id, idType, idCollation, currency, balance, balanceType, minorUnits } = playersOf(mapping)
-  const text = (entries: Record<string, string | undefined>) =>
-    Object.entries(entries)
-      .flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${tsText(value)}`]))
-      .join(', ')
-  const units = minorUnits === undefined ? '' : `, minorUnits: ${unitsText(minorUnits)}`
-  return [
-    `  ${text({ table, id, idType, idCollation, currency })},`,
-    `  ${text({ balance, balanceType })}${units},`,
-  ]
-}
+/** Options of the store, as source text. */
+const propertiesOf = (options: Partial<PlayersOptions>): string[] =>
+  Object.entries(options).map(([name, value]) => `${name}: ${valueText(value)}`)
 
-export const unitsText = (units: number | Readonly<Record<string, number>>): string =>
-  typeof units === 'number'
-    ? String(units)
-    : `{ ${Object.entries(units)
-        .map(([code, digits]) => `${tsKey(code)}: ${digits}`)
-        .join(', ')} }`
+function valueText(value: string | number | Readonly<Record<string, number>>): string {
+  if (typeof value !== 'object') return typeof value === 'string' ? tsText(value) : String(value)
+  return `{ ${Object.entries(value)
+    .map(([code, digits]) => `${tsKey(code)}: ${digits}`)
+    .join(', ')} }`
+}

@@ -1,6 +1,6 @@
 /** What `bet-wallet init` writes, as text. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -61,6 +61,23 @@ describe("given the page's table, then the files are the blocks of docs/first-ho
   })
 })
 
+describe('examples/init', () => {
+  const exampleOf = (file: string) => readFileSync(join(root, 'examples/init', file), 'utf8')
+
+  test("given the page's table, then its files are written", () => {
+    expect(Object.keys(written()).sort()).toEqual(readdirSync(join(root, 'examples/init')).sort())
+    for (const [file, text] of Object.entries(written())) expect(text, file).toBe(exampleOf(file))
+  })
+
+  test.each<Given>([{ engine: 'mysql' }, { isModule: false }])(
+    'given %o, then all but store.ts are as they are',
+    given => {
+      for (const file of ['server.ts', 'kit.ts']) expect(written(given)[file], file).toBe(exampleOf(file))
+      expect(written(given)['store.ts']).not.toBe(exampleOf('store.ts'))
+    },
+  )
+})
+
 describe('the options of bet-wallet migrate', () => {
   test.each<[Engine, string, string]>([
     ['postgres', '2', '--balance-type minor-units --minor-units 2'],
@@ -95,12 +112,9 @@ describe('the server', () => {
     expect(existsSync(join(root, 'docs/frameworks.md'))).toBe(true)
   })
 
-  test('and CommonJS, then what awaits is in a function', () => {
+  test('then it is also CommonJS: what awaits is in a function', () => {
     const texts = written({ isModule: false })
     expect(texts['store.ts']).toContain("import pg = require('pg')")
-    expect(texts['server.ts']).toMatch(
-      /async function main\(\) \{\n {2}await store\.ready\(\)[\s\S]*main\(\)\.catch/,
-    )
     expect(Object.values(texts).join('\n')).not.toMatch(/^await /m)
   })
 })
@@ -115,17 +129,18 @@ describe('given a rule of who may bet', () => {
     return written({ engine, mapping: mappingOf(engine, given, { 'may-bet': answer }) })
   }
 
-  test('then the store has it, and the kit plays it on the copy', () => {
+  test('then the store has it, and its copy for the kit too', () => {
     const texts = ruled('postgres', 'id uuid', 'state=active')
     expect(texts['store.ts']).toContain(`\`SELECT 1 FROM \${table} WHERE "id" = $1 AND "state" = 'active'\``)
     expect(texts['store.ts']).toContain(`{ players, withinTransaction: whoMayBet('"pam"."players"') }`)
-    const kit = texts['kit.ts']
-    expect(kit).toContain(`{ ...scratch, withinTransaction: whoMayBet('bet_wallet_kit."players"') }`)
-    expect(kit).toContain(`"state") VALUES ($1, $2, $3, 'active')`)
-    expect(kit).toContain(`UPDATE bet_wallet_kit."players" SET "state" = 'closed' WHERE "id" = $1`)
-    expect(kit).toMatch(/closePlayer: exclude,\n {2}refuseBets: exclude,/)
-    expect(kit).not.toContain('(pool, scratch) }')
-    expect(kit).not.toContain('(second, scratch)')
+    expect(texts['store.ts']).toContain(
+      `players: copied, withinTransaction: whoMayBet('bet_wallet_kit."players"') }`,
+    )
+    expect(texts['store.ts']).toContain(`"state") VALUES ($1, $2, 0, 'active')`)
+    expect(texts['store.ts']).toContain(
+      `UPDATE bet_wallet_kit."players" SET "state" = 'closed' WHERE "id" = $1`,
+    )
+    expect(texts['store.ts']).toMatch(/closePlayer: exclude,\n {4}refuseBets: exclude,/)
   })
 
   test('on MySQL, then it is the rule of docs/your-own-code.md', () => {
@@ -138,8 +153,8 @@ describe('given a rule of who may bet', () => {
   test('on MySQL, then a number is compared as a number, and as text in the copy', () => {
     const texts = ruled('mysql', 'id bigint', 'closed_at=null')
     expect(texts['store.ts']).toContain("whoMayBet('`pam`.`players`', 'CAST(? AS SIGNED)')")
-    expect(texts['kit.ts']).toContain("whoMayBet('bet_wallet_kit.`players`', '?')")
-    expect(texts['kit.ts']).toContain('SET `closed_at` = now() WHERE')
+    expect(texts['store.ts']).toContain("whoMayBet('bet_wallet_kit.`players`', '?')")
+    expect(texts['store.ts']).toContain('SET `closed_at` = now() WHERE')
   })
 
   test.each([
@@ -151,16 +166,16 @@ describe('given a rule of who may bet', () => {
       'LIKE "pam"."players" INCLUDING ALL)',
     ],
   ])('then the kit excludes a player by %s', (_, answer, set, altered) => {
-    const kit = ruled('postgres', 'id text', answer)['kit.ts']
-    expect(kit).toContain(set)
-    expect(kit).toContain(altered)
+    const store = ruled('postgres', 'id text', answer)['store.ts']
+    expect(store).toContain(set)
+    expect(store).toContain(altered)
   })
 
-  test('then of a view the kit says what it does not test', () => {
-    expect(ruled('postgres', 'id text', 'anyone', { isView: true })['kit.ts']).toContain(
-      '    // Only the columns of your view: keys, CHECKs and triggers below it are not tested.\n',
+  test('then of a view it says what the kit does not test', () => {
+    expect(ruled('postgres', 'id text', 'anyone', { isView: true })['store.ts']).toContain(
+      '\n// Only the columns of your view: keys, CHECKs and triggers below it are not tested.\n',
     )
-    expect(ruled('postgres', 'id text', 'anyone')['kit.ts']).not.toContain('not tested')
+    expect(ruled('postgres', 'id text', 'anyone')['store.ts']).not.toContain('not tested')
   })
 })
 

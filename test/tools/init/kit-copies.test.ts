@@ -1,10 +1,11 @@
-/** The copy of the players' table in `kit.ts`, for each PAM: it holds the kit's players. */
+/** The copy of the players' table in `store.ts`, for each PAM: it holds the kit's players. */
 import mysql from 'mysql2/promise'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { kitFile } from '../../../src/tools/init/kit-file.js'
 import { conditionsSql } from '../../../src/tools/init/may-bet.js'
 import { propose } from '../../../src/tools/init/propose.js'
 import { type CatalogDatabase, readSchema } from '../../../src/tools/init/schema.js'
+import { storeFile } from '../../../src/tools/init/store-file.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { fastSettings, isMysql, noServer, startServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -15,12 +16,41 @@ const players = [
   { playerId: 'Ben-2', currency: 'JPY', balance: '10' },
 ]
 
+/** A pool as `kit.ts` uses it. */
+interface Pool {
+  query(text: string, values?: string[]): Promise<unknown>
+}
+
+type Copy = Record<'insert' | 'deposit' | 'changeCurrency' | 'lock' | 'drop', string> & {
+  create: readonly string[]
+  connect(to: Pool): Promise<Pool & { release(): void }>
+  hooks: { refuseBets: null | ((_: unknown, playerId: string) => Promise<void>) }
+}
+
+/** What `store.ts` exports, over this pool and without a store. */
+function copyIn(text: string, pool: Pool): Copy {
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: {
+      module: ts.ModuleKind.CommonJS,
+      target: ts.ScriptTarget.ES2022,
+      esModuleInterop: true,
+    },
+  })
+  function Pool() {
+    return pool
+  }
+  const driver = { Pool, createPool: Pool, createPostgresStore: Pool, createMysqlStore: Pool }
+  const exported = {} as { copy: Copy }
+  new Function('require', 'exports', outputText)(() => driver, exported)
+  return exported.copy
+}
+
 /**
- * Runs the part of kit.ts that makes the copy, and its hooks: Anna has 12.50, in JPY now, and is excluded.
+ * Does with the copy what `kit.ts` does: Anna has 12.50, in JPY now, and is excluded.
  *
  * @returns the table, its column of the balance, what is 12.50 in it, and the condition of those who may bet
  */
-async function copy(pam: Pam, database: CatalogDatabase, pool: object) {
+async function copy(pam: Pam, database: CatalogDatabase, pool: Pool) {
   const schema = await readSchema(database)
   const answers = Object.fromEntries(
     pam.options.flatMap((option, index) =>
@@ -29,23 +59,20 @@ async function copy(pam: Pam, database: CatalogDatabase, pool: object) {
   )
   const proposal = propose(schema, answers)
   if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
-  const text = kitFile(proposal.mapping, true)
-  const [, units = '{}'] = /minorUnits: Record<string, number> = (.*)/.exec(text) ?? []
-  const [, work = ''] = /async open\(list\) \{([\s\S]*)await migrate/.exec(text) ?? []
-  await new Function('pool', 'list', `const minorUnits = ${units}; return (async () => {${work}})()`)(
-    pool,
-    players,
-  )
-  const [, hooks = ''] = /reopen: .*\n([\s\S]*)advanceClock/.exec(text) ?? []
-  const harness = new Function('pool', 'second', `return {${hooks}}`)(pool, pool)
-  await harness.depositExternally(null, 'Anna-1', '2.50')
-  await harness.changeCurrency(null, 'Anna-1', 'JPY')
-  await (await harness.holdPlayer(null, 'Anna-1')).release()
-  const [exclude] = /async function exclude[\s\S]*?\n\}/.exec(text) ?? []
-  if (exclude !== undefined)
-    await new Function('pool', `${exclude.replace(': unknown', '').replace(': string', '')}\nreturn exclude`)(
-      pool,
-    )(null, 'Anna-1')
+  const made = copyIn(storeFile(proposal.mapping, true), pool)
+  for (const statement of made.create) await pool.query(statement)
+  for (const { playerId, currency, balance } of players) {
+    await pool.query(made.insert, [playerId, currency])
+    await pool.query(made.deposit, [balance, playerId])
+  }
+  await pool.query(made.deposit, ['2.50', 'Anna-1'])
+  await pool.query(made.changeCurrency, ['JPY', 'Anna-1'])
+  const connection = await made.connect(pool)
+  await connection.query('BEGIN')
+  await connection.query(made.lock, ['Anna-1'])
+  await connection.query('ROLLBACK')
+  connection.release()
+  await made.hooks.refuseBets?.(null, 'Anna-1')
   const { engine, table, balance, minorUnits, mayBet } = proposal.mapping
   return {
     table: table.name,

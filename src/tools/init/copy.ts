@@ -1,65 +1,14 @@
-/** `kit.ts`: the conformance kit on a copy of the players' table, in a schema of its own. */
+/** The kit's copy of the players' table, in a schema of its own: what `store.ts` holds of it for `kit.ts`. */
 import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
-import { currencyColumn, type Mapping, type MinorUnits } from './mapping.js'
+import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions } from './mapping.js'
 import { type Condition, closedValue, literalOf } from './may-bet.js'
-import { programText } from './program-text.js'
 import type { Column } from './schema.js'
-import { sqlName, sqlText, tsSql, tsTemplate, tsText } from './source-text.js'
-import { unitsText, whoMayBetCall } from './store-file.js'
+import { sqlName, sqlText } from './source-text.js'
 
-const schema = 'bet_wallet_kit'
+export const copySchema = 'bet_wallet_kit'
 
-export function kitFile(mapping: Mapping, isModule: boolean): string {
-  const onPostgres = mapping.engine === 'postgres'
-  const engine = onPostgres ? 'Postgres' : 'Mysql'
-  const limits = limitsOf(mapping)
-  const hasRule = mapping.mayBet.length > 0
-  const copy = `${schema}.${sqlName(mapping.engine, mapping.table.name)}`
-  const options = hasRule ? 'options' : 'scratch'
-  return programText(
-    {
-      file: 'kit.ts',
-      imports: [
-        { names: [`create${engine}Store`, `migrate${engine}`], from: `bet-wallet/${mapping.engine}` },
-        { names: ['checkWalletStore'], from: 'bet-wallet/testing' },
-        { whole: onPostgres ? 'pg' : 'mysql', from: onPostgres ? 'pg' : 'mysql2/promise' },
-        { names: ['players', 'pool', ...(hasRule ? ['whoMayBet'] : [])], from: './store.js' },
-      ],
-      work: [
-        ...minorUnitsLines(mapping),
-        `const scratch = { schema: '${schema}', players: { ${scratchPlayers(mapping).join(', ')} } }`,
-        ...(hasRule
-          ? [`const options = { ...scratch, withinTransaction: ${whoMayBetCall(mapping, copy, true)} }`]
-          : []),
-        onPostgres
-          ? 'const second = new pg.Pool({ connectionString: process.env.DATABASE_URL })'
-          : "const second = mysql.createPool(process.env.DATABASE_URL ?? '')",
-        ...closingLines(mapping),
-        'const report = await checkWalletStore({',
-        '  async open(list) {',
-        ...bareLines(mapping),
-        ...copyLines(mapping).map(line => `    ${line}`),
-        '    for (const { playerId, currency, balance } of list)',
-        `      await pool.query(${insertText(mapping)})`,
-        `    await migrate${engine}(pool, scratch)`,
-        `    return { store: create${engine}Store(pool, ${options}) }`,
-        '  },',
-        ...hookLines(mapping).map(line => `  ${line}`),
-        ...(limits === null
-          ? []
-          : [`  limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${wordsOf(mapping)}`]),
-        ...(isPlain(mapping)
-          ? ["  playerIds: 'plain', // Ann and ann are one player in this collation"]
-          : []),
-        '}, { runs: 20 })',
-        `if (report.passed) await pool.query('DROP SCHEMA ${schema}${onPostgres ? ' CASCADE' : ''}') // or its rows explain the failure`,
-        'await Promise.all([pool.end(), second.end()])',
-        'process.exitCode = report.passed ? 0 : 1',
-      ],
-    },
-    isModule,
-  )
-}
+/** The name of the copy in SQL. */
+export const copyName = ({ engine, table }: Mapping) => `${copySchema}.${sqlName(engine, table.name)}`
 
 /** The kit's players have text ids of up to 255 characters, and EUR or JPY. */
 const idLength = 255
@@ -82,7 +31,8 @@ function keepsId(mapping: Mapping): boolean {
 
 const folds = ({ id, exactCollation }: Mapping) => id.collation !== exactCollation
 
-const isPlain = (mapping: Mapping) => mapping.engine === 'mysql' && keepsId(mapping) && folds(mapping)
+/** Whether the copy's collation folds ids, as the table's does. */
+export const isPlain = (mapping: Mapping) => mapping.engine === 'mysql' && keepsId(mapping) && folds(mapping)
 
 /** A CHECK about ids or currencies, which the kit's players may not pass. */
 const hasForeignCheck = ({ table, id, currency }: Mapping) =>
@@ -105,21 +55,16 @@ function dropsKeys(mapping: Mapping): boolean {
     : required.some(({ name }) => table.primaryKey.includes(name))
 }
 
-function scratchPlayers(mapping: Mapping): string[] {
+/** The options of the store in which the copy differs from the table. */
+export function copyOptions(mapping: Mapping): Partial<PlayersOptions> {
   const { engine, table, exactCollation, minorUnits } = mapping
-  const changed = !keepsId(mapping)
-  return [
-    '...players',
-    `table: ${tsText(`${schema}.${table.name}`)}`,
-    ...(changed && !isText(mapping) ? ["idType: 'text' as const"] : []),
-    ...(changed && engine === 'mysql' ? [`idCollation: ${tsText(exactCollation ?? 'utf8mb4_bin')}`] : []),
-    ...(typeof minorUnits === 'object' && minorUnits !== null ? ['minorUnits'] : []),
-  ]
-}
-
-function minorUnitsLines({ minorUnits }: Mapping): string[] {
-  if (minorUnits === null || typeof minorUnits === 'number') return []
-  return [`const minorUnits: Record<string, number> = ${unitsText(unitsOfKit(minorUnits))}`]
+  const isChanged = !keepsId(mapping)
+  return {
+    table: `${copySchema}.${table.name}`,
+    ...(isChanged && !isText(mapping) && { idType: 'text' }),
+    ...(isChanged && engine === 'mysql' && { idCollation: exactCollation ?? 'utf8mb4_bin' }),
+    ...(typeof minorUnits === 'object' && minorUnits !== null && { minorUnits: unitsOfKit(minorUnits) }),
+  }
 }
 
 /** The currencies of the kit's players. */
@@ -130,32 +75,26 @@ const unitsOfKit = (minorUnits: Readonly<Record<string, number>>) => ({
   ...minorUnits,
 })
 
-function copyLines(mapping: Mapping): string[] {
+/** The statements that make the copy. */
+export function createStatements(mapping: Mapping): string[] {
   const { engine, table } = mapping
-  const name = (text: string) => sqlName(engine, text)
-  const copy = `${schema}.${name(table.name)}`
-  const source = `${name(table.schema)}.${name(table.name)}`
+  const onPostgres = engine === 'postgres'
+  const copy = copyName(mapping)
+  const source = `${sqlName(engine, table.schema)}.${sqlName(engine, table.name)}`
+  const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
+  const create = onPostgres
+    ? `CREATE TABLE ${copy} (LIKE ${source}${kept})`
+    : `CREATE TABLE ${copy} ${isBare(mapping) ? `AS SELECT * FROM ${source} WHERE FALSE` : `LIKE ${source}`}`
   // An identity goes first: with it, the type of the id cannot be changed.
   const altered = [identityChanges(mapping), changesOf(mapping)]
     .filter(changes => changes.length > 0)
     .map(changes => `ALTER TABLE ${copy} ${changes.join(', ')}`)
-  if (engine === 'postgres') {
-    const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
-    const like = `CREATE TABLE ${copy} (LIKE ${source}${kept})`
-    const statements = [like, ...altered].map(each => `  ${each}`).join(';\n')
-    const indented = statements.replaceAll('\n', '\n    ')
-    return `await pool.query(${tsTemplate(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema};\n    ${indented}`)})`
-      .split('\n')
-      .map((line, index) => (index === 0 ? line : line.replace(/^ {4}/, '')))
-  }
   return [
-    `DROP SCHEMA IF EXISTS ${schema}`,
-    `CREATE SCHEMA ${schema}`,
-    isBare(mapping)
-      ? `CREATE TABLE ${copy} AS SELECT * FROM ${source} WHERE FALSE`
-      : `CREATE TABLE ${copy} LIKE ${source}`,
+    `DROP SCHEMA IF EXISTS ${copySchema}${onPostgres ? ' CASCADE' : ''}`,
+    `CREATE SCHEMA ${copySchema}`,
+    create,
     ...altered,
-  ].map(statement => `await pool.query(${tsSql(statement)})`)
+  ]
 }
 
 /** What the copy needs to hold the kit's players. */
@@ -225,73 +164,32 @@ const writtenColumns = (mapping: Mapping): string[] => [
   ...ruleOf(mapping).map(({ column }) => column.name),
 ]
 
-function insertText(mapping: Mapping): string {
-  const { engine, table } = mapping
+/** What `kit.ts` does with the copy, by name. */
+export function copyStatements(mapping: Mapping): Record<string, string> {
+  const { engine, id } = mapping
+  const onPostgres = engine === 'postgres'
+  const place = (index: number) => (onPostgres ? `$${index}` : '?')
+  const where = (index: number) => `WHERE ${sqlName(engine, id.name)} = ${place(index)}`
+  const update = (set: string) => `UPDATE ${copyName(mapping)} SET ${set} ${where(2)}`
   const columns = writtenColumns(mapping).map(each => sqlName(engine, each))
   const allowed = ruleOf(mapping).map(
     ({ column, values }) => `, ${literalOf(engine, column, values[0] ?? null)}`,
   )
-  const { amount, values } = amountOf(mapping)
-  const places = engine === 'postgres' ? '$1, $2' : '?, ?'
-  const text = `INSERT INTO ${schema}.${sqlName(engine, table.name)} (${columns.join(', ')}) VALUES (${places}, ${amount}${allowed.join('')})`
-  return `${tsSql(text)},\n        [playerId, currency, balance${values}]`
-}
-
-/** The balance in the unit of the column. */
-function amountOf({ engine, minorUnits }: Mapping): { amount: string; values: string } {
-  const onPostgres = engine === 'postgres'
-  const place = onPostgres ? '$3' : '?'
-  if (minorUnits === null) return { amount: place, values: '' }
-  if (typeof minorUnits === 'object') {
-    const amount = onPostgres ? '$3::numeric * $4::integer' : 'CAST(? AS decimal(38, 18)) * ?'
-    return { amount, values: ', 10 ** (minorUnits[currency] ?? 0)' }
+  return {
+    insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${allowed.join('')})`,
+    deposit: update(depositOf(mapping)),
+    changeCurrency: update(`${sqlName(engine, currencyColumn(mapping))} = ${place(1)}`),
+    lock: `SELECT ${onPostgres ? '' : '1 '}FROM ${copyName(mapping)} ${where(1)} FOR UPDATE`,
+    drop: `DROP SCHEMA ${copySchema}${onPostgres ? ' CASCADE' : ''}`,
   }
-  const decimal = onPostgres ? '$3::numeric' : `CAST(? AS decimal(38, ${minorUnits}))`
-  return { amount: minorUnits === 0 ? decimal : `${decimal} * 1${'0'.repeat(minorUnits)}`, values: '' }
 }
 
-/** What the kit does beside the store, as far as the columns tell; the other hooks as comments. */
-function hookLines(mapping: Mapping): string[] {
-  const { engine, table, id } = mapping
-  const onPostgres = engine === 'postgres'
-  const copy = `${schema}.${sqlName(engine, table.name)}`
-  const where = `WHERE ${sqlName(engine, id.name)} =`
-  const place = (index: number) => (onPostgres ? `$${index}` : '?')
-  const currency = sqlName(engine, currencyColumn(mapping))
-  const closes = closingCondition(mapping) !== null
-  const query = (set: string) => tsSql(`UPDATE ${copy} SET ${set} ${where} ${place(2)}`)
-  const select = tsSql(`SELECT ${onPostgres ? '' : '1 '}FROM ${copy} ${where} ${place(1)} FOR UPDATE`)
-  return [
-    `reopen: () => create${onPostgres ? 'Postgres' : 'Mysql'}Store(second, ${mapping.mayBet.length > 0 ? 'options' : 'scratch'}),`,
-    'async depositExternally(_, playerId, amount) {',
-    `  await pool.query(${query(depositOf(mapping))}, [amount, playerId])`,
-    '},',
-    'async changeCurrency(_, playerId, currency) {',
-    `  await pool.query(${query(`${currency} = ${place(1)}`)}, [currency, playerId])`,
-    '},',
-    'async holdPlayer(_, playerId) {',
-    `  const connection = await second.${onPostgres ? 'connect' : 'getConnection'}()`,
-    "  await connection.query('BEGIN')",
-    `  await connection.query(${select}, [playerId])`,
-    "  return { release: async () => { await connection.query('ROLLBACK'); connection.release() } }",
-    '},',
-    'advanceClock: null, // no record expires',
-    'ownRows: null, // no hook writes rows',
-    ...(closes
-      ? ['closePlayer: exclude,', 'refuseBets: exclude,']
-      : ['refuseBets: null, // no rule of your own refuses a bet']),
-    '// crash, holdCommit: answered commits survive, and none is half done. stopReplication: nor lost at a failover',
-    `// settleExternally${closes ? ': your own settlements' : ', closePlayer: your own settlements and exclusions'} beside the store`,
-  ]
-}
-
-/** Of a view, or because of CHECKs that the kit's players could not pass. */
-function bareLines(mapping: Mapping): string[] {
-  if (!isBare(mapping)) return []
-  const isOf = mapping.table.isView
+/** Of a view, or because of CHECKs that the kit's players could not pass; `null`: the copy is whole. */
+export function untestedPart(mapping: Mapping): string | null {
+  if (!isBare(mapping)) return null
+  return mapping.table.isView
     ? 'your view: keys, CHECKs and triggers below it'
     : 'your table: its keys and CHECKs'
-  return [`    // Only the columns of ${isOf} are not tested.`]
 }
 
 /** The condition that the kit breaks to exclude a player; `null`: none can be. */
@@ -306,18 +204,14 @@ function closingCondition(mapping: Mapping): { column: Column; value: string } |
 /** Not computed. The copy of a view has columns that the view cannot update. */
 const isWritten = ({ table }: Mapping, { column }: Condition) => column.updatable || table.isView
 
-function closingLines(mapping: Mapping): string[] {
+/** The statement that excludes a player; `null`: none is known. */
+export function excludeStatement(mapping: Mapping): string | null {
   const closing = closingCondition(mapping)
-  if (closing === null) return []
-  const { engine, table, id } = mapping
-  const name = (text: string) => sqlName(engine, text)
-  const set = `${name(closing.column.name)} = ${closing.value}`
-  const text = `UPDATE ${schema}.${name(table.name)} SET ${set} WHERE ${name(id.name)} = ${engine === 'postgres' ? '$1' : '?'}`
-  return [
-    'async function exclude(_: unknown, playerId: string) {',
-    `  await pool.query(${tsSql(text)}, [playerId])`,
-    '}',
-  ]
+  if (closing === null) return null
+  const { engine, id } = mapping
+  const set = `${sqlName(engine, closing.column.name)} = ${closing.value}`
+  const place = engine === 'postgres' ? '$1' : '?'
+  return `UPDATE ${copyName(mapping)} SET ${set} WHERE ${sqlName(engine, id.name)} = ${place}`
 }
 
 /** Of a column that must not be NULL, but is when the kit excludes a player. */
@@ -334,10 +228,13 @@ function closingChanges(mapping: Mapping): string[] {
 function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string {
   const onPostgres = engine === 'postgres'
   const name = sqlName(engine, balance.name)
-  const decimal = onPostgres ? 'numeric' : 'decimal(38, 18)'
+  // A text holds fewer decimals than the sum of two decimals would have.
+  const isText = minorUnits === null && balanceTypeOf(engine, balance) === 'text'
+  const scale = (isText && limitsOf({ engine, balance, minorUnits, ...mapping })?.scale) || scaleMax
+  const decimal = onPostgres ? 'numeric' : `decimal(38, ${scale})`
   const amount = onPostgres ? '$1::numeric' : `CAST(? AS ${decimal})`
   if (minorUnits === null) {
-    if (balanceTypeOf(engine, balance) !== 'text') return `${name} = ${name} + ${amount}`
+    if (!isText) return `${name} = ${name} + ${amount}`
     return onPostgres
       ? `${name} = (${name}::numeric + ${amount})::text`
       : `${name} = CAST(${name} AS ${decimal}) + ${amount}`
@@ -372,9 +269,3 @@ export function limitsOf({ engine, balance, minorUnits }: Mapping): { digits: nu
 
 /** Of the kit's euros. */
 const scaleOf = (units: MinorUnits) => (typeof units === 'number' ? units : (units.EUR ?? 2))
-
-function wordsOf({ balance, minorUnits }: Mapping): string {
-  if (minorUnits === null) return `a ${balance.declared}`
-  const unit = minorUnits === 2 ? 'cents' : 'minor units'
-  return `a ${balance.type} of ${unit}`
-}
