@@ -36,8 +36,7 @@ export const lookedUpBetColumns = ['bet_id', ...betContent, 'recorded_at']
 
 const betFields = lines(lookedUpBetColumns.map(column => asBytes(`bet.${column}`)))
 
-/** A DATETIME has no time zone, and always means UTC. */
-export const dateTimeOf = (time: string) => time.replace('T', ' ').replace('Z', '')
+const dateTimeOf = (time: string) => time.replace('T', ' ')
 
 /** With the time twice. */
 const position = ([at, id]: Position) => [dateTimeOf(at), dateTimeOf(at), id]
