@@ -17,7 +17,6 @@ import { type Amounts, type Columns, columnsOf } from './columns.js'
 import type { MakeError } from './errors.js'
 import {
   hasIndex,
-  indexMissing,
   type LookedUp,
   type LookupIndex,
   lookupIndexes,
@@ -172,7 +171,7 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
 
 /** Opens the tables once; again while the index of a lookup is missing, for another process may create it. */
 function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
-  const { check, makeError, options } = parts
+  const { check, makeError, options, transactionsName, createIndex } = parts
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)
   const namesTables = options.players !== undefined
   const open = async (): Promise<OpenTables> => {
@@ -181,23 +180,21 @@ function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
     const columns = columnsOf(tables.players, { scale: null }, check)
     return { transactions, columns, statements: parts.statementsOf(tables) }
   }
-  let opened: Promise<OpenTables> | null = null
-  const reopen = () => {
-    const opening = open()
-    opened = opening
-    opening.catch(() => {
-      if (opened === opening) opened = null
-    })
-    return opening
-  }
+  let opened: OpenTables | null = null
   return async (of: LookedUp | null): Promise<OpenTables> => {
-    const known = await (opened ?? reopen())
     const index = of && lookupIndexes[of]
-    if (index === null || allowScan || hasIndex(known.transactions, index)) return known
-    const now = await reopen()
-    if (hasIndex(now.transactions, index)) return now
-    const statement = parts.createIndex(index)
-    throw indexMissing(makeError, now.transactions, { table: parts.transactionsName, index, statement })
+    const isUsable = ({ transactions }: OpenTables) =>
+      index === null || allowScan || hasIndex(transactions, index)
+    const known = opened !== null && isUsable(opened) ? opened : await open()
+    opened = known
+    if (index === null || isUsable(known)) return known
+    const { rows } = known.transactions
+    const size = rows === null ? 'the whole table' : `all of its rows (about ${rows.toLocaleString('en')})`
+    throw makeError(
+      'LOOKUP_INDEX_MISSING',
+      `${transactionsName} has no index on (${index.columns.join(', ')}): this lookup would read ${size}. Create it, while the ` +
+        `wallet runs: ${createIndex(index)}. The migration creates it with lookupIndexes: true. Or read the whole table: option allowScan`,
+    )
   }
 }
 

@@ -10,7 +10,6 @@ import { lookupRowOf, text, type Values } from './rows.js'
 import type { Session } from './session.js'
 import {
   contentStatement,
-  definitionStatements,
   dueStatement,
   leaseStatement,
   lockStatement,
@@ -86,8 +85,8 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
 
 /** Also a temporary table of other code on this connection has the name. */
 async function mustSeeTransactions(database: Session, tables: Tables): Promise<void> {
-  for (const statement of definitionStatements(tables)) {
-    const [[name, definition] = []] = await database.rows(statement)
+  for (const name of ['wallet_outbox', 'wallet_transactions']) {
+    const [[, definition] = []] = await database.rows(`SHOW CREATE TABLE ${tables.schema}.${name}`)
     if (/^CREATE TABLE/.test(String(definition))) continue
     throw storeError(
       'SCHEMA_VERSION',

@@ -86,17 +86,20 @@ const position = (column: string) => `(${column}.recorded_at, ${column}.operatio
 function playerStatement(tables: Tables): string {
   const { schema, players } = tables
   const { id, currency, balance, reserved } = players.columns
+  const fields = [
+    `coalesce(account.${currency}::text, '') AS p_currency`,
+    `account.${balance}::text AS p_balance`,
+    ...(reserved === null ? [] : [`account.${reserved}::text AS p_reserved`]),
+  ]
   return sql`
     SELECT
-      player.p_currency,
-      player.p_balance,
-      ${reserved === null ? '' : 'player.p_reserved,'}
+      player.*,
       ${betFields},
       ${transactionFields(tables)}
     FROM (SELECT $1::text AS player_key) key
     ${lookup(
       sql`
-        SELECT coalesce(account.${currency}::text, '') AS p_currency, account.${balance}::text AS p_balance${reserved === null ? '' : `, account.${reserved}::text AS p_reserved`}
+        SELECT ${fields.join(', ')}
         FROM ${players.table} account
         WHERE account.${id} = ${asPlayerId(tables, 'key.player_key')}`,
       'player',
