@@ -70,11 +70,26 @@ export function membersOf(name: string): Member[] {
   }))
 }
 
-/** The literals of a union of texts: `'A' | 'B'`. */
+/** The keys of an object that a file declares. */
+function keysOf(source: ts.SourceFile, name: string): string[] {
+  const declaration = source.statements
+    .filter(statement => ts.isVariableStatement(statement))
+    .flatMap(({ declarationList }) => [...declarationList.declarations])
+    .find(each => each.name.getText() === name)
+  const value = declaration?.initializer
+  const object = value !== undefined && ts.isSatisfiesExpression(value) ? value.expression : value
+  if (object === undefined || !ts.isObjectLiteralExpression(object))
+    throw new Error(`${name} is not an object`)
+  return object.properties.map(property => property.name?.getText() ?? '')
+}
+
+/** The literals of a union of texts, `'A' | 'B'`, or the keys of an object. */
 export function literalsOf(name: string): string[] {
   const statement = declarationOf(name)
   if (!ts.isTypeAliasDeclaration(statement)) throw new Error(`${name} is not a type alias`)
   const { type } = statement
+  const [, object] = /^keyof typeof (\w+)$/.exec(type.getText()) ?? []
+  if (object !== undefined) return keysOf(statement.getSourceFile(), object)
   return (ts.isUnionTypeNode(type) ? [...type.types] : [type]).flatMap(member => {
     if (ts.isLiteralTypeNode(member) && ts.isStringLiteral(member.literal)) return [member.literal.text]
     const [, union, without] = /^Exclude<(\w+), '(\w+)'>$/.exec(member.getText()) ?? []

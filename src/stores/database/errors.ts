@@ -39,31 +39,12 @@ import type { CommitResult } from '../../store.js'
  * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates
  *   the index.
  */
-export type StoreErrorCode =
-  | 'INVALID_OPTIONS'
-  | 'UNSUPPORTED_CLIENT'
-  | 'SERVERS_APART'
-  | 'DATABASE_REJECTED'
-  | 'SCHEMA_MISSING'
-  | 'SCHEMA_VERSION'
-  | 'SCHEMA_OPTIONS'
-  | 'INVALID_PLAYERS_TABLE'
-  | 'INSUFFICIENT_PRIVILEGE'
-  | 'NOT_DURABLE'
-  | 'ROW_SECURITY'
-  | 'SEARCH_PATH'
-  | 'SEQUENCE_BEHIND'
-  | 'UNAVAILABLE'
-  | 'HOOK_FAILED'
-  | 'AMOUNT_NOT_REPRESENTABLE'
-  | 'COMMIT_UNKNOWN'
-  | 'IMPORT_REJECTED'
-  | 'LOOKUP_INDEX_MISSING'
+export type StoreErrorCode = keyof typeof pages
 
 type Engine = 'postgres' | 'mysql'
 
 /** The page of each code; two where the engines differ. */
-const pages: Record<StoreErrorCode, string | Record<Engine, string>> = {
+const pages = {
   INVALID_OPTIONS: {
     postgres: 'configuration.md#postgresql-options',
     mysql: 'configuration.md#mysql-options',
@@ -86,7 +67,7 @@ const pages: Record<StoreErrorCode, string | Record<Engine, string>> = {
   COMMIT_UNKNOWN: 'errors.md#commit_unknown-what-to-do',
   IMPORT_REJECTED: 'go-live.md#with-an-import',
   LOOKUP_INDEX_MISSING: 'lookups.md#indexes',
-}
+} satisfies Record<string, string | Record<Engine, string>>
 
 function pageOf(engine: Engine, code: StoreErrorCode): string {
   const page = pages[code]

@@ -1,5 +1,4 @@
 /** The indexes of the transactions that lookups need. They are optional: each is written by every commit. */
-import type { MakeError } from './errors.js'
 
 export interface LookupIndex {
   /** The end of its name, after the name of the table. */
@@ -30,21 +29,3 @@ export const hasIndex = ({ indexes }: TransactionsTable, { columns }: LookupInde
 
 export const missingIndexes = (table: TransactionsTable): LookupIndex[] =>
   Object.values(lookupIndexes).filter(index => !hasIndex(table, index))
-
-/**
- * The error of a lookup that would read the whole table.
- *
- * @param statement that creates the index
- */
-export function indexMissing(
-  makeError: MakeError,
-  { rows }: TransactionsTable,
-  { table, index, statement }: { table: string; index: LookupIndex; statement: string },
-): Error {
-  const size = rows === null ? 'the whole table' : `all of its rows (about ${rows.toLocaleString('en')})`
-  return makeError(
-    'LOOKUP_INDEX_MISSING',
-    `${table} has no index on (${index.columns.join(', ')}): this lookup would read ${size}. Create it, while the ` +
-      `wallet runs: ${statement}. The migration creates it with lookupIndexes: true. Or read the whole table: option allowScan`,
-  )
-}

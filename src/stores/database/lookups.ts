@@ -17,13 +17,14 @@ import { type Amounts, type Columns, columnsOf } from './columns.js'
 import type { MakeError } from './errors.js'
 import {
   hasIndex,
-  indexMissing,
   type LookedUp,
   type LookupIndex,
   lookupIndexes,
   type TransactionsTable,
 } from './lookup-indexes.js'
+import { type Right, rightsText } from './rights.js'
 import { betFromRow, type Row, transactionFromRow } from './rows.js'
+import { type StatementErrors, type StatementUser, storeErrorOf } from './statement-errors.js'
 import type { Tables } from './tables.js'
 
 /**
@@ -32,25 +33,35 @@ import type { Tables } from './tables.js'
  */
 export type Position = readonly [at: string, ...tie: string[]]
 
-/** What a store reads. Times are UTC, `"2026-11-22T10:00:00.123456"`. */
-export type LookupQuery =
-  | { of: 'bet'; betId: string }
-  | { of: 'transaction'; transactionId: string }
+type Statement = readonly [text: string, values: unknown[]]
+
+/** The newest transactions of a player first: recorded in [from, to), and before the position. */
+export interface PlayerPage {
+  playerId: string
+  /** As the id column holds it; `null`: it cannot hold such an id. */
+  playerKey: string | null
+  from: string
+  to: string
+  before: Position
+  limit: number
+}
+
+/** The oldest transactions first: recorded after the position, and before `to`. */
+export interface TimePage {
+  to: string
+  after: Position
+  limit: number
+}
+
+/** What is read, and with which values. Times are UTC, `"2026-11-22T10:00:00.123456"`. */
+export interface LookupStatements {
+  bet(betId: string): Statement
+  transaction(transactionId: string): Statement
   /** Bets of which something is owed, each beside its refused unsettlements. */
-  | { of: 'owed' }
-  /** The newest first: recorded in [from, to), and before the position. */
-  | {
-      of: 'player'
-      playerId: string
-      /** As the id column holds it; `null`: it cannot hold such an id. */
-      playerKey: string | null
-      from: string
-      to: string
-      before: Position
-      limit: number
-    }
-  /** The oldest first: recorded after the position, and before `to`. */
-  | { of: 'time'; to: string; after: Position; limit: number }
+  owed(): Statement
+  player(page: PlayerPage): Statement
+  time(page: TimePage): Statement
+}
 
 /** A row of the result: player, bet, transaction; each `null` where there is none or none was asked for. */
 export interface LookupRow {
@@ -83,19 +94,39 @@ export interface LookupParts<Own extends Tables = Tables> {
   transactionsTable(): Promise<TransactionsTable>
   /** The tables of the options that the schema was migrated with. */
   registeredTables(): Promise<Own>
-  readerOf(tables: Own): OpenTables['read']
-  /** The table of transactions, for people, and the statement that creates an index of it. */
-  describeIndex(index: LookupIndex): { table: string; statement: string }
-  /** Orders the transactions of one time. */
-  tieBreakerOf(transaction: Row): readonly string[]
-  /** Comes before every tie. */
-  lowestTieBreaker: readonly string[]
+  statementsOf(tables: Own): LookupStatements
+  read(...statement: Statement): Promise<LookupRow[]>
+  /** The table of transactions, for people. */
+  transactionsName: string
+  createIndex(index: LookupIndex): string
+  /** The columns that order the transactions of one time, and what comes before all their values. */
+  tieBreaker: readonly (readonly [column: string, lowest: string])[]
 }
 
 interface OpenTables {
   transactions: TransactionsTable
   columns: Columns
-  read(query: LookupQuery): Promise<LookupRow[]>
+  statements: LookupStatements
+}
+
+type Ask<Rows> = (text: string, values: unknown[]) => Promise<Rows>
+
+/** Lookups run their statements by this: its errors are those of the store. */
+export function askForLookups<Rows>(
+  ask: Ask<Rows>,
+  errors: StatementErrors,
+  rights: readonly Right[],
+): Ask<Rows> {
+  const ofOwnTables = rightsText(rights.filter(({ column }) => column === null))
+  const user: StatementUser = {
+    name: 'The user of lookups',
+    rights: `${ofOwnTables}; and SELECT on the columns of the players' table`,
+    missing: ['INVALID_PLAYERS_TABLE', "The players' table does not exist as the options name it"],
+  }
+  return (text, values) =>
+    ask(text, values).catch((error: unknown) => {
+      throw storeErrorOf(error, errors, user)
+    })
 }
 
 /** Rows of a page of a stream. */
@@ -104,39 +135,33 @@ const earliest = '0001-01-01T00:00:00.000000'
 const latest = '9999-12-31T23:59:59.999999'
 
 export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own>): WalletLookups {
+  const { check, read } = parts
   const tablesFor = createOpening(parts)
   return {
     async bet(betId) {
-      const { read } = await tablesFor('bet')
-      return betHistoryOf(betId, await read({ of: 'bet', betId: idOf(parts, 'betId', betId) }))
+      const { statements } = await tablesFor('bet')
+      return betHistoryOf(betId, await read(...statements.bet(idOf(check, 'betId', betId))))
     },
 
     async transaction(transactionId) {
-      const { read } = await tablesFor(null)
-      const rows = await read({
-        of: 'transaction',
-        transactionId: idOf(parts, 'transactionId', transactionId),
-      })
-      return inOrder(transactionsOf(rows))
+      const { statements } = await tablesFor(null)
+      const id = idOf(check, 'transactionId', transactionId)
+      return inOrder(transactionsOf(await read(...statements.transaction(id))))
     },
 
     async owed() {
-      const { read } = await tablesFor('bet')
-      return owedBetsOf(await read({ of: 'owed' }))
+      const { statements } = await tablesFor('bet')
+      return owedBetsOf(await read(...statements.owed()))
     },
 
-    async player(playerId, page = {}) {
-      const { from, to, cursor, limit } = pageOf(parts, page)
-      const { read, columns } = await tablesFor('player')
-      const rows = await read({
-        of: 'player',
-        playerId: idOf(parts, 'playerId', playerId),
-        playerKey: columns.idOf(playerId),
-        from,
-        to,
-        limit: limit + 1,
-        before: cursor ?? [to, ...parts.lowestTieBreaker],
-      })
+    async player(id, page = {}) {
+      const { from, to, before, limit } = pageOf(parts, page)
+      const { statements, columns } = await tablesFor('player')
+      const playerId = idOf(check, 'playerId', id)
+      const playerKey = columns.idOf(playerId)
+      const rows = await read(
+        ...statements.player({ playerId, playerKey, from, to, before, limit: limit + 1 }),
+      )
       return playerHistoryOf(playerId, rows, { limit, parts, columns })
     },
 
@@ -146,49 +171,55 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
 
 /** Opens the tables once; again while the index of a lookup is missing, for another process may create it. */
 function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
-  const { check, makeError, options, describeIndex } = parts
+  const { check, makeError, options, transactionsName, createIndex } = parts
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)
   const namesTables = options.players !== undefined
   const open = async (): Promise<OpenTables> => {
     const transactions = await parts.transactionsTable()
     const tables = namesTables ? parts.tables : await parts.registeredTables()
     const columns = columnsOf(tables.players, { scale: null }, check)
-    return { transactions, columns, read: parts.readerOf(tables) }
+    return { transactions, columns, statements: parts.statementsOf(tables) }
   }
-  let opened: Promise<OpenTables> | null = null
-  const reopen = () => {
-    const opening = open()
-    opened = opening
-    opening.catch(() => {
-      if (opened === opening) opened = null
-    })
-    return opening
-  }
+  let opened: OpenTables | null = null
   return async (of: LookedUp | null): Promise<OpenTables> => {
-    const known = await (opened ?? reopen())
     const index = of && lookupIndexes[of]
-    if (index === null || allowScan || hasIndex(known.transactions, index)) return known
-    const now = await reopen()
-    if (hasIndex(now.transactions, index)) return now
-    throw indexMissing(makeError, now.transactions, { ...describeIndex(index), index })
+    const isUsable = ({ transactions }: OpenTables) =>
+      index === null || allowScan || hasIndex(transactions, index)
+    const known = opened !== null && isUsable(opened) ? opened : await open()
+    opened = known
+    if (index === null || isUsable(known)) return known
+    const { rows } = known.transactions
+    const size = rows === null ? 'the whole table' : `all of its rows (about ${rows.toLocaleString('en')})`
+    throw makeError(
+      'LOOKUP_INDEX_MISSING',
+      `${transactionsName} has no index on (${index.columns.join(', ')}): this lookup would read ${size}. Create it, while the ` +
+        `wallet runs: ${createIndex(index)}. The migration creates it with lookupIndexes: true. Or read the whole table: option allowScan`,
+    )
   }
 }
 
-function idOf({ check }: LookupParts, name: string, value: unknown): string {
+function idOf(check: OptionChecks, name: string, value: unknown): string {
   // A NUL cannot be sent to PostgreSQL, and no record has one (D24).
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
   return check.invalid(`${name} must be an id`)
 }
 
-function pageOf({ check, lowestTieBreaker }: LookupParts, page: Page) {
+const startOf = ({ tieBreaker }: LookupParts, time: string): Position => [
+  time,
+  ...tieBreaker.map(([, lowest]) => lowest),
+]
+
+function pageOf(parts: LookupParts, page: Page) {
+  const { check, tieBreaker } = parts
   check.names(page, ['from', 'to', 'cursor', 'limit'])
-  const cursor = page.cursor === undefined ? null : positionOf(page.cursor, lowestTieBreaker.length)
+  const cursor = page.cursor === undefined ? null : positionOf(page.cursor, tieBreaker.length)
   if (page.cursor !== undefined && cursor === null)
     check.invalid('cursor must be the `next` of a page before, unchanged')
+  const to = timeOf(check, 'to', page.to ?? latest)
   return {
     from: timeOf(check, 'from', page.from ?? earliest),
-    to: timeOf(check, 'to', page.to ?? latest),
-    cursor,
+    to,
+    before: cursor ?? startOf(parts, to),
     limit: check.whole('limit', page.limit ?? 50, 1, 1_000),
   }
 }
@@ -216,7 +247,7 @@ function positionOf(cursor: string, ties: number): Position | null {
 
 const positionAfter = (parts: LookupParts, row: Row): Position => [
   row.recorded_at ?? '',
-  ...parts.tieBreakerOf(row),
+  ...parts.tieBreaker.map(([column]) => row[column] ?? ''),
 ]
 
 async function* streamOf(
@@ -227,15 +258,15 @@ async function* streamOf(
   parts.check.names(range, ['from', 'to'])
   const from = timeOf(parts.check, 'from', range.from)
   const to = timeOf(parts.check, 'to', range.to)
-  const { read } = await open()
+  const { statements } = await open()
   const pageAfter = (after: Position) => {
-    const page = read({ of: 'time', to, after, limit: streamedRows })
+    const page = parts.read(...statements.time({ to, after, limit: streamedRows }))
     // Its error is thrown when the page is needed.
     page.catch(() => {})
     return page
   }
   // The next page is read while this one is used.
-  let next: Promise<LookupRow[]> | null = pageAfter([from, ...parts.lowestTieBreaker])
+  let next: Promise<LookupRow[]> | null = pageAfter(startOf(parts, from))
   while (next !== null) {
     const page = transactionsOf(await next)
     const last = page.at(-1)
@@ -245,7 +276,7 @@ async function* streamOf(
   }
 }
 
-const transactionsOf = (rows: readonly LookupRow[]): Row[] =>
+export const transactionsOf = (rows: readonly LookupRow[]): Row[] =>
   rows.map(({ transaction }) => transaction).filter(row => row !== null)
 
 function betHistoryOf(betId: string, rows: readonly LookupRow[]): BetHistory | null {
@@ -265,7 +296,7 @@ function owedBetsOf(rows: readonly LookupRow[]): OwedBet[] {
     const bet = ofBet[0]?.bet ?? null
     return bet === null ? [] : [{ bet: recordedBetOf(bet), refused: inOrder(transactionsOf(ofBet)) }]
   })
-  const lastOf = ({ refused }: OwedBet) => refused.at(-1)?.recordedAt ?? ''
+  const lastOf = ({ refused }: OwedBet) => refused.at(-1)?.recordedAt
   return bets.sort(
     (one, other) => comparedText(lastOf(one), lastOf(other)) || comparedText(one.bet.betId, other.bet.betId),
   )
@@ -335,22 +366,20 @@ export function recordedTransactionOf(row: Row): RecordedTransaction {
 
 const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 
-/** By time. Imported together: by the platform's date, then as the life of a bet goes. */
-function inOrder(rows: readonly Row[]): RecordedTransaction[] {
-  const ranked = rows.map(row => ({
-    at: row.recorded_at ?? '',
-    rank: operations.indexOf(row.operation ?? ''),
-    transaction: recordedTransactionOf(row),
-  }))
-  return ranked
-    .sort(
-      (a, b) =>
-        comparedText(a.at, b.at) ||
-        comparedText(a.transaction.transactionDate, b.transaction.transactionDate) ||
-        a.rank - b.rank ||
-        comparedText(a.transaction.transactionId, b.transaction.transactionId),
-    )
-    .map(({ transaction }) => transaction)
-}
+const rankOf = ({ operation }: Row) => operations.indexOf(operation ?? '')
 
-const comparedText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
+/** By time. Imported together: by the platform's date, then as the life of a bet goes. */
+const inOrder = (rows: readonly Row[]): RecordedTransaction[] =>
+  rows
+    .toSorted(
+      (a, b) =>
+        comparedText(a.recorded_at, b.recorded_at) ||
+        Number(a.transaction_date_ms) - Number(b.transaction_date_ms) ||
+        rankOf(a) - rankOf(b) ||
+        comparedText(a.transaction_id, b.transaction_id),
+    )
+    .map(recordedTransactionOf)
+
+type Text = string | null | undefined
+
+const comparedText = (a: Text, b: Text): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1)

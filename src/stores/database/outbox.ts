@@ -4,9 +4,10 @@ import { bisect } from '../../batches/index.js'
 import { textOf } from '../../foreign-values.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import { QueryFailed } from './deadline.js'
-import type { MakeError } from './errors.js'
 import { recordedTransactionOf } from './lookups.js'
+import { type Right, rightsText } from './rights.js'
 import type { Row } from './rows.js'
+import { type StatementErrors, storeErrorOf } from './statement-errors.js'
 
 export interface OutboxStats {
   /** Events that are not delivered yet, without dead letters. */
@@ -77,67 +78,56 @@ export interface OutboxTable {
 }
 
 /** What an error of the database means for a relay. */
-export interface OutboxErrors {
-  /** For the message. */
-  schemaName: string
-  makeError: MakeError
+export interface OutboxErrors extends StatementErrors {
   /** Whether the server rejects the statement, as it would one more time. */
   isRejected(error: QueryFailed): boolean
-  startError(cause: unknown): unknown
-  lacksPrivilege(cause: unknown): boolean
-  hasNoOutbox(cause: unknown): boolean
 }
 
 /** A row of the claim. */
 export interface DueRow extends Leased {
+  /** Of its transaction. */
+  walletTransactionId: string
   /** An earlier event of its bet is not delivered. */
   isBlocked: boolean
   isGone: boolean
 }
 
 /** What a database does differently: statements, each called with events as JSON. @throws {QueryFailed} */
-export interface OutboxParts<Due extends DueRow = DueRow> {
+export interface OutboxParts {
   errors: OutboxErrors
+  /** The name, for people. */
+  schemaName: string
+  rights: readonly Right[]
   /** @throws {StoreError} this role cannot see the transactions, so that one may look gone */
   mustSeeTransactions(): Promise<void>
-  lease(limit: number, leaseMs: number): Promise<Due[]>
-  /** The transactions of these events, each with the number of its event. */
-  contents(due: readonly Due[]): Promise<(readonly [eventNumber: string, row: Row])[]>
+  lease(limit: number, leaseMs: number): Promise<DueRow[]>
+  /** The transactions with these references. */
+  contents(walletTransactionIds: readonly string[]): Promise<readonly Row[]>
   remove(events: string): Promise<unknown>
+  /** The next events of the bets of removed ones are due. */
+  release(events: string): Promise<unknown>
   postpone(events: string): Promise<unknown>
   stats(): Promise<OutboxStats>
   retry(): Promise<number>
 }
 
-/** Calls the database for the relay. @throws {StoreError} */
-async function asked<T>(work: Promise<T>, errors: OutboxErrors): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw storeErrorOf(error, errors)
-  }
-}
+const inWords = (error: unknown, { errors, schemaName, rights }: OutboxParts): unknown =>
+  storeErrorOf(error, errors, {
+    name: 'The relay',
+    rights: rightsText(rights),
+    missing: ['SCHEMA_MISSING', `The schema ${schemaName} has no outbox: migrate with outbox: true`],
+  })
 
-function storeErrorOf(error: unknown, errors: OutboxErrors): unknown {
-  if (!(error instanceof QueryFailed)) return error
-  const { cause } = error
-  if (errors.lacksPrivilege(cause))
-    return errors.makeError('INSUFFICIENT_PRIVILEGE', `The relay lacks privileges (${textOf(cause)})`, {
-      cause,
-    })
-  if (errors.hasNoOutbox(cause))
-    return errors.makeError(
-      'SCHEMA_MISSING',
-      `The schema ${errors.schemaName} has no outbox: migrate with outbox: true`,
-      { cause },
-    )
-  return errors.startError(cause)
-}
+/** Calls the database for the relay. @throws {StoreError} */
+const asked = <T>(parts: OutboxParts, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw inWords(error, parts)
+  })
 
 /** Whether the database rejects what was sent, and not this relay: another item may be valid. */
 function isOfItems(error: unknown, errors: OutboxErrors): boolean {
   if (!(error instanceof QueryFailed)) return false
-  if (errors.lacksPrivilege(error.cause) || errors.hasNoOutbox(error.cause)) return false
+  if (errors.lacksPrivilege(error.cause) || errors.isMissing(error.cause)) return false
   return errors.isRejected(error)
 }
 
@@ -148,8 +138,8 @@ function isOfItems(error: unknown, errors: OutboxErrors): boolean {
  * @throws {StoreError} another problem than that of an item
  */
 async function inParts<T>(
+  parts: OutboxParts,
   items: readonly T[],
-  errors: OutboxErrors,
   work: (items: readonly T[]) => Promise<unknown>,
 ): Promise<{ item: T; error: unknown }[]> {
   const rejected: { item: T; error: unknown }[] = []
@@ -159,9 +149,9 @@ async function inParts<T>(
     try {
       await work(part)
     } catch (error) {
-      if (!isOfItems(error, errors)) throw storeErrorOf(error, errors)
+      if (!isOfItems(error, parts.errors)) throw inWords(error, parts)
       if (part.length > 1) await bisect(part, perform)
-      else rejected.push({ item, error: storeErrorOf(error, errors) })
+      else rejected.push({ item, error: inWords(error, parts) })
     }
   }
   await perform(items)
@@ -192,61 +182,61 @@ const asciiOf = (text: string) =>
     .replaceAll(/\P{ASCII}/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
     .slice(0, problemLengthMax)
 
-export function createOutbox<Due extends DueRow>(parts: OutboxParts<Due>): OutboxTable {
-  const { errors } = parts
+export function createOutbox(parts: OutboxParts): OutboxTable {
   return {
     async check() {
-      await asked(parts.mustSeeTransactions(), errors)
-      await asked(parts.stats(), errors)
+      await asked(parts, parts.mustSeeTransactions())
+      await asked(parts, parts.stats())
     },
     async claim(limit, leaseMs) {
-      const due = await asked(parts.lease(limit, leaseMs), errors)
-      return {
-        ...(await readEvents(
-          due.filter(({ isBlocked }) => !isBlocked),
-          parts,
-        )),
-        more: due.length === limit,
-      }
+      const due = await asked(parts, parts.lease(limit, leaseMs))
+      const events = await readEvents(
+        parts,
+        due.filter(({ isBlocked }) => !isBlocked),
+      )
+      return { ...events, more: due.length === limit }
     },
     async remove(delivered) {
-      const rejected = await inParts(delivered, errors, part => parts.remove(JSON.stringify(part.map(keyOf))))
+      const rejected = await inParts(parts, delivered, async part => {
+        const events = JSON.stringify(part.map(keyOf))
+        await parts.remove(events)
+        // A statement of its own: it sees what was committed before the first, on each node of a cluster.
+        await parts.release(events)
+      })
       return rejected.map(({ error }) => error)
     },
     async postpone(failed) {
       const record = (part: readonly Failed[]) => parts.postpone(failedJson(part))
-      const rejected = await inParts(failed, errors, record)
+      const rejected = await inParts(parts, failed, record)
       // A database that is not in UTF-8 cannot store every character.
       const escaped = rejected.map(({ item }) => ({ ...item, problem: asciiOf(item.problem) }))
-      return (await inParts(escaped, errors, record)).map(({ error }) => error)
+      return (await inParts(parts, escaped, record)).map(({ error }) => error)
     },
-    stats: () => asked(parts.stats(), errors),
-    retryDeadLetters: () => asked(parts.retry(), errors),
+    stats: () => asked(parts, parts.stats()),
+    retryDeadLetters: () => asked(parts, parts.retry()),
   }
 }
 
 /** The events of leased rows. Only a role that sees every transaction knows that one is gone. */
-async function readEvents<Due extends DueRow>(
-  leased: readonly Due[],
-  { errors, contents, mustSeeTransactions }: OutboxParts<Due>,
+async function readEvents(
+  parts: OutboxParts,
+  leased: readonly DueRow[],
 ): Promise<{ claimed: Claimed[]; unreadable: Unreadable[] }> {
-  if (leased.some(({ isGone }) => isGone)) await asked(mustSeeTransactions(), errors)
-  const rows = new Map<string, Row>()
-  const rejected = await inParts(
-    leased.filter(({ isGone }) => !isGone),
-    errors,
-    async part => {
-      for (const [eventNumber, row] of await contents(part)) rows.set(eventNumber, row)
-    },
-  )
+  if (leased.some(({ isGone }) => isGone)) await asked(parts, parts.mustSeeTransactions())
+  const rows = new Map<string | null | undefined, Row>()
+  const present = leased.filter(({ isGone }) => !isGone)
+  const rejected = await inParts(parts, present, async part => {
+    const found = await parts.contents(part.map(({ walletTransactionId }) => walletTransactionId))
+    for (const row of found) rows.set(row.wallet_transaction_id, row)
+  })
   const claimed: Claimed[] = []
   const unreadable: Unreadable[] = []
-  for (const { betId, eventNumber, attempts, failures, isGone } of leased) {
+  for (const { betId, eventNumber, attempts, failures, isGone, walletTransactionId } of leased) {
     const lease = { betId, eventNumber, attempts, failures }
     try {
       const found = rejected.find(({ item }) => item.eventNumber === eventNumber)
       if (found !== undefined) throw found.error
-      const row = rows.get(eventNumber)
+      const row = rows.get(walletTransactionId)
       if (row === undefined) throw new Error('the transaction of the event is missing')
       const event = recordedTransactionOf(row)
       if (Number.isNaN(Date.parse(event.recordedAt))) throw new Error('its time is invalid')

@@ -24,6 +24,9 @@ export const creditColumnsOf = (type: (typeof settlementTypes)[number]) =>
 
 export const creditColumns = settlementTypes.flatMap(creditColumnsOf)
 
+/** The columns of a bet, beside its betId. */
+export const betContent = ['player_id', 'currency', 'stake', 'status', ...creditColumns, 'revision']
+
 /** Whether something is owed of a bet (D7). */
 export const anyOwed = (bet: string) => settlementTypes.map(type => `${bet}.${type}_owed > 0`).join(' OR ')
 

@@ -1,8 +1,10 @@
 /** The options that a schema was migrated with, as they are registered there. */
+import type { MakeError } from './errors.js'
 import type { PlayersTable } from './tables.js'
 
 /** The options of a registered set that a store is created with, as far as they belong to the schema. */
 export interface RegisteredOptions {
+  schema: string
   players?: PlayersTable & { idCollation?: string }
   outbox?: boolean
 }
@@ -10,17 +12,29 @@ export interface RegisteredOptions {
 /**
  * Reads the JSON of option sets. Only the outbox may differ: it is turned on beside processes without it.
  *
- * @param ownTable the library's own players' table, which no option names
- * @returns `null`: there is none, or they name several tables
+ * @param schema whose own players' table, `ownTable`, no option names
+ * @throws {StoreError} `SCHEMA_OPTIONS`: there is none, or they name several tables
  */
-export function registeredOptions(sets: readonly string[], ownTable: string): RegisteredOptions | null {
-  const [first, ...others] = sets.map(json => optionsOf(json, ownTable))
-  const tablesOf = ({ outbox: _, ...tables }: RegisteredOptions) => JSON.stringify(tables)
-  if (first === undefined || others.some(each => tablesOf(each) !== tablesOf(first))) return null
-  return others.find(({ outbox }) => outbox) ?? first
+export function registeredOptions(
+  makeError: MakeError,
+  { schema, ownTable }: { schema: string; ownTable: string },
+  sets: readonly string[],
+): RegisteredOptions {
+  const [first, ...others] = sets.map(json => optionsOf(json, `${schema}.${ownTable}`))
+  const tablesOf = ({ outbox: _, ...tables }: SetOptions) => JSON.stringify(tables)
+  if (first === undefined || others.some(each => tablesOf(each) !== tablesOf(first))) {
+    throw makeError(
+      'SCHEMA_OPTIONS',
+      `The schema ${schema} was migrated with ${first === undefined ? 'no' : 'several'} options: state players, as for ` +
+        'the store (the command: in a module, --config)',
+    )
+  }
+  return { schema, ...(others.find(({ outbox }) => outbox) ?? first) }
 }
 
-function optionsOf(json: string, ownTable: string): RegisteredOptions {
+type SetOptions = Omit<RegisteredOptions, 'schema'>
+
+function optionsOf(json: string, ownTable: string): SetOptions {
   const set = JSON.parse(json) as Readonly<Record<string, unknown>>
   const players = Object.fromEntries(
     Object.entries(set)

@@ -1,12 +1,12 @@
 /** What a role of the database may do, as GRANT statements say it. */
 
+export const roleUses = ['store', 'lookups', 'settlements', 'relay'] as const
+
 /**
  * What a role is for: the store, lookups and the reconciliation, PAM code that calls `credit_bet_v1`, or the
  * relay of the outbox.
  */
-export type RoleUse = 'store' | 'lookups' | 'settlements' | 'relay'
-
-export const roleUses = ['store', 'lookups', 'settlements', 'relay'] as const satisfies readonly RoleUse[]
+export type RoleUse = (typeof roleUses)[number]
 
 /** One privilege on one object, or on one column of it. Names are quoted. */
 export interface Right {

@@ -1,6 +1,7 @@
 /** Converts between the records of the contract and rows: every value is text or `null`. */
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
 import type { Amounts, Columns } from './columns.js'
+import { creditColumns } from './record-columns.js'
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
@@ -21,10 +22,7 @@ export function creditsToRow(credits: Bet['credits']): Record<string, string | n
 /** The values of all credit columns, in the order of {@link creditsToRow}; `null`: the bet has none. */
 export function creditFields(credits: Bet['credits']): Fields | null {
   const row = creditsToRow(credits)
-  if (Object.keys(row).length === 0) return null
-  return settlementTypes.flatMap(type =>
-    ['live', 'reversed', 'owed'].map(part => row[`${type.toLowerCase()}_${part}`]),
-  )
+  return Object.keys(row).length === 0 ? null : creditColumns.map(column => row[column])
 }
 
 export type Fields = readonly (string | null | undefined)[]

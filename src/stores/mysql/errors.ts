@@ -181,6 +181,14 @@ export function startError(cause: unknown): StoreError {
   return errors.start(cause, describeError(cause), isRejected)
 }
 
+/** @see StatementErrors */
+export const statementErrors = {
+  make: storeError,
+  start: startError,
+  describe: describeError,
+  lacksPrivilege: (cause: unknown) => hasNumber(cause, ...privilegeNumbers),
+}
+
 /** 4025 (MariaDB), 3819 (MySQL): a CHECK; 1644: a SIGNAL of a trigger. */
 export const ruleProblem = (error: unknown): string | null =>
   hasNumber(error, 4025, 3819, 1644) ? describeError(error) : null

@@ -1,19 +1,20 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet } from '../../store.js'
-import { QueryFailed } from '../database/deadline.js'
 import {
-  betToRow,
+  type Imported,
   type ImportedTransaction,
   type ImportReport,
+  importedBets,
+  importedTransactions,
   importInChunks,
-  transactionToRow,
 } from '../database/import.js'
-import { creditColumns } from '../database/record-columns.js'
+import { betContent, creditColumns, transactionContent, transactionKey } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
 import { errors } from './errors.js'
-import { amountDecimal, exactText } from './sql/fragments.js'
+import { dateTimeOf } from './rows.js'
+import { exactText } from './sql/fragments.js'
 import { literal } from './sql/quoting.js'
 import { procedureMode } from './sql/schema.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
@@ -36,14 +37,10 @@ export function importBets(
   { schema }: Pick<MysqlTables, 'schema'>,
   bets: Iterable<Bet> | AsyncIterable<Bet>,
 ): Promise<ImportReport> {
-  return importRows(client, bets, {
-    schema,
-    table: 'wallet_bets',
-    columns: betColumns,
-    isPresent: 'recorded.bet_id = item.bet_id',
-    describe: bet => `bets, ${bet.betId}`,
-    rowOf: bet => ({ id: nextTransactionId(), ...betToRow(bet) }),
-    remove: removeReplacedSql,
+  return importRows(client, schema, bets, {
+    describe: importedBets.describe,
+    rowOf: bet => ({ id: nextTransactionId(), ...importedBets.rowOf(bet) }),
+    statementsOf: tables => [removeReplacedSql(tables), insertSql(tables, betsTable)],
   })
 }
 
@@ -67,50 +64,44 @@ export function importTransactions(
   { schema }: Pick<MysqlTables, 'schema'>,
   transactions: Iterable<ImportedTransaction> | AsyncIterable<ImportedTransaction>,
 ): Promise<ImportReport> {
-  return importRows(client, transactions, {
-    schema,
-    table: 'wallet_transactions',
-    columns: transactionColumns,
-    isPresent: 'recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id',
-    describe: ({ transactionId }) => `transactions, ${transactionId}`,
+  return importRows(client, schema, transactions, {
+    describe: importedTransactions.describe,
     rowOf: transaction => ({
-      ...transactionToRow(transaction),
-      // A DATETIME has no zone: it is UTC.
-      transaction_date: transaction.transactionDate.slice(0, 23).replace('T', ' '),
+      ...importedTransactions.rowOf(transaction),
+      transaction_date: dateTimeOf(transaction.transactionDate),
       ...referenceOf(transaction),
     }),
+    statementsOf: tables => [insertSql(tables, transactionsTable)],
   })
 }
 
-type ImportedColumns = readonly (readonly [name: string, type: string])[]
+const amounts = ['stake', 'amount', 'delta', ...creditColumns]
 
-const betColumns: ImportedColumns = [
-  ['id', 'bigint unsigned'],
-  ['bet_id', exactText(256)],
-  ['player_id', exactText(256)],
-  ['currency', exactText(17)],
-  ['stake', 'decimal(65,30)'],
-  ['status', exactText(12)],
-  ['revision', 'integer'],
-  ...creditColumns.map(column => [column, amountDecimal] as const),
-]
+/** Texts are longer than the columns: one that is too long must be an error, and not be cut. */
+function typeOf(column: string): string {
+  if (column === 'id') return 'bigint unsigned'
+  if (column === 'revision') return 'integer'
+  if (amounts.includes(column)) return 'decimal(65,30)'
+  return exactText(column === 'description' ? 501 : 256)
+}
 
-const transactionColumns: ImportedColumns = [
-  ['id', 'bigint unsigned'],
-  ['operation', exactText(13)],
-  ['transaction_id', exactText(256)],
-  ['player_id', exactText(256)],
-  ['bet_id', exactText(256)],
-  ['amount', amountDecimal],
-  ['currency', exactText(17)],
-  ['type', exactText(256)],
-  ['delta', amountDecimal],
-  ['error_code', exactText(65)],
-  ['description', exactText(501)],
-  ['reason', exactText(65)],
-  ['transaction_date', exactText(23)],
-  ['reference', exactText(256)],
-]
+interface ImportTable {
+  name: string
+  key: readonly string[]
+  columns: readonly string[]
+}
+
+const betsTable: ImportTable = {
+  name: 'wallet_bets',
+  key: ['bet_id'],
+  columns: ['id', 'bet_id', ...betContent],
+}
+
+const transactionsTable: ImportTable = {
+  name: 'wallet_transactions',
+  key: transactionKey,
+  columns: ['id', ...transactionKey, ...transactionContent, 'transaction_date', 'reference'],
+}
 
 /** A reference that is a number is the id: so the primary key keeps all references apart. */
 function referenceOf({ walletTransactionId: reference }: ImportedTransaction) {
@@ -118,9 +109,9 @@ function referenceOf({ walletTransactionId: reference }: ImportedTransaction) {
   return isId ? { id: reference, reference: null } : { id: nextTransactionId(), reference }
 }
 
-const itemsOf = (columns: ImportedColumns) => sql`
+const itemsOf = ({ columns }: ImportTable) => sql`
   JSON_TABLE(?, '$[*]' COLUMNS (
-    ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
+    ${lines(columns.map(name => `${name} ${typeOf(name)} PATH '$.${name}' ERROR ON ERROR`))}
   )) item`
 
 /**
@@ -129,72 +120,52 @@ const itemsOf = (columns: ImportedColumns) => sql`
  */
 const removeReplacedSql = ({ schema }: Tables) => {
   const bets = `${schema}.wallet_bets`
-  const content = betColumns.map(([name]) => name).filter(name => name !== 'id' && name !== 'bet_id')
   return sql`
   DELETE ${bets}
-  FROM ${itemsOf(betColumns)}
+  FROM ${itemsOf(betsTable)}
   STRAIGHT_JOIN ${bets} ON ${bets}.bet_id = item.bet_id
   LEFT JOIN ${schema}.wallet_transactions recorded ON recorded.id = ${bets}.id
   WHERE recorded.id IS NULL
     AND ${bets}.revision = 1
     AND ${bets}.status = 'PLACED'
     AND NOT (
-      ${content.map(name => `${bets}.${name} <=> item.${name}`).join('\nAND ')}
+      ${betContent.map(name => `${bets}.${name} <=> item.${name}`).join('\nAND ')}
     )`
 }
 
-const importSql = (
-  { schema }: Tables,
-  { table, columns, isPresent }: Pick<RowsOf<unknown>, 'table' | 'columns' | 'isPresent'>,
-) => sql`
-  INSERT INTO ${schema}.${table} (
-    ${lines(columns.map(([name]) => name))}
+const insertSql = ({ schema }: Tables, table: ImportTable) => sql`
+  INSERT INTO ${schema}.${table.name} (
+    ${lines(table.columns)}
   )
   SELECT
-    ${lines(columns.map(([name]) => `item.${name}`))}
-  FROM ${itemsOf(columns)}
-  LEFT JOIN ${schema}.${table} recorded ON ${isPresent}
+    ${lines(table.columns.map(name => `item.${name}`))}
+  FROM ${itemsOf(table)}
+  LEFT JOIN ${schema}.${table.name} recorded
+    ON ${table.key.map(name => `recorded.${name} = item.${name}`).join(' AND ')}
   WHERE recorded.id IS NULL`
 
-interface RowsOf<Item> {
-  schema: string | undefined
-  table: string
-  columns: ImportedColumns
-  isPresent: string
-  /** Names the record in an error. */
-  describe(item: Item): string
-  rowOf(item: Item): object
-  /** A statement before the import, with the same rows: removes what they replace. */
-  remove?(tables: Tables): string
-}
-
+/** @param kind `statementsOf`: called with the rows as JSON; the last one inserts those that are new */
 async function importRows<Item>(
   client: MysqlPool,
+  schema: string | undefined,
   items: Iterable<Item> | AsyncIterable<Item>,
-  rows: RowsOf<Item>,
+  { statementsOf, ...kind }: Imported<Item> & { statementsOf(tables: Tables): string[] },
 ): Promise<ImportReport> {
-  const tables = tablesOf(rows.schema === undefined ? {} : { schema: rows.schema })
+  const statements = statementsOf(tablesOf(schema === undefined ? {} : { schema }))
   const connections = connectionsFrom(client, { timeoutMs: chunkMs, lockTimeoutMs: chunkMs })
   return await importInChunks(items, {
-    describe: rows.describe,
+    ...kind,
     makeError: errors.make,
-    async insert(chunk) {
-      let imported = 0
-      try {
-        await connections.onAny(async database => {
-          // Values that do not fit must be errors, whatever the mode of the session.
-          await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
-          await database.run('START TRANSACTION')
-          const values = [JSON.stringify(chunk.map(rows.rowOf))]
-          if (rows.remove !== undefined) await database.run(rows.remove(tables), values)
-          imported = await database.run(importSql(tables, rows), values)
-          await database.run('COMMIT')
-        })
-      } catch (error) {
-        throw error instanceof QueryFailed ? error.cause : error
-      }
-      return imported
-    },
+    insert: rows =>
+      connections.onAny(async database => {
+        // Values that do not fit must be errors, whatever the mode of the session.
+        await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
+        await database.run('START TRANSACTION')
+        let imported = 0
+        for (const statement of statements) imported = await database.run(statement, [rows])
+        await database.run('COMMIT')
+        return imported
+      }),
   })
 }
 

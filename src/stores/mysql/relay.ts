@@ -1,15 +1,15 @@
 /** `createMysqlRelay`: the relay over the outbox of MySQL and MariaDB. */
 import { QueryFailed } from '../database/deadline.js'
-import { createOutbox, type DueRow, type OutboxErrors, type OutboxTable } from '../database/outbox.js'
+import { transactionsOf } from '../database/lookups.js'
+import { createOutbox, type DueRow, type OutboxTable } from '../database/outbox.js'
 import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
-import { check, classify, hasNumber, privilegeNumbers, startError, storeError } from './errors.js'
-import { lookupRowOf, type Values } from './rows.js'
+import { check, classify, hasNumber, statementErrors, storeError } from './errors.js'
+import { lookupRowOf, text, type Values } from './rows.js'
 import type { Session } from './session.js'
 import {
   contentStatement,
-  definitionStatements,
   dueStatement,
   leaseStatement,
   lockStatement,
@@ -19,6 +19,7 @@ import {
   retryStatement,
   statsStatement,
 } from './sql/outbox.js'
+import { rightsOf } from './sql/rights.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
 
 export interface MysqlRelayOptions extends RelayOptions, Pick<MysqlTables, 'schema'> {}
@@ -43,13 +44,6 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
     timeoutMs: relayStatementMs,
     lockTimeoutMs: relayStatementMs,
   })
-  const errors: OutboxErrors = {
-    schemaName: tables.schemaName,
-    ...{ makeError: storeError, startError },
-    isRejected: error => classify(error).kind === 'rejected',
-    lacksPrivilege: cause => hasNumber(cause, ...privilegeNumbers),
-    hasNoOutbox: cause => hasNumber(cause, 1146, 1049),
-  }
   const transaction = <T>(work: (database: Session) => Promise<T>) =>
     connections.transaction(work).catch((error: unknown) => {
       if (!(error instanceof QueryFailed && hasNumber(error.cause, noDatabaseSelected))) throw error
@@ -60,25 +54,21 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
     })
   const run = (text: string, ...values: unknown[]) => transaction(database => database.run(text, values))
   return createOutbox({
-    errors,
+    errors: {
+      ...statementErrors,
+      isRejected: error => classify(error).kind === 'rejected',
+      isMissing: cause => hasNumber(cause, 1146, 1049),
+    },
+    schemaName: tables.schemaName,
+    rights: rightsOf(tables, 'relay'),
     mustSeeTransactions: () => transaction(database => mustSeeTransactions(database, tables)),
     lease: (limit, leaseMs) => transaction(database => lease(database, tables, { limit, leaseMs })),
-    async contents(due) {
-      const ids = due.map(({ id }) => id)
+    async contents(ids) {
       const rows = await connections.read(contentStatement(tables), [JSON.stringify(ids)])
-      const found = new Map(
-        rows.map(row => lookupRowOf(row).transaction ?? {}).map(row => [row.wallet_transaction_id, row]),
-      )
-      return due.flatMap(({ id, eventNumber }) => {
-        const row = found.get(id)
-        return row === undefined ? [] : [[eventNumber, row] as const]
-      })
+      return transactionsOf(rows.map(lookupRowOf))
     },
-    // The second one sees what was committed before the first, on each node of a cluster.
-    async remove(events) {
-      await run(removeStatement(tables), events)
-      await run(releaseStatement(tables), events)
-    },
+    remove: events => run(removeStatement(tables), events),
+    release: events => run(releaseStatement(tables), events),
     postpone: events => run(postponeStatement(tables), events),
     async stats() {
       const [row = []] = await transaction(database => database.rows(statsStatement(tables)))
@@ -95,8 +85,8 @@ export function mysqlOutbox(client: MysqlClient, schema: string | undefined): Ou
 
 /** Also a temporary table of other code on this connection has the name. */
 async function mustSeeTransactions(database: Session, tables: Tables): Promise<void> {
-  for (const statement of definitionStatements(tables)) {
-    const [[name, definition] = []] = await database.rows(statement)
+  for (const name of ['wallet_outbox', 'wallet_transactions']) {
+    const [[, definition] = []] = await database.rows(`SHOW CREATE TABLE ${tables.schema}.${name}`)
     if (/^CREATE TABLE/.test(String(definition))) continue
     throw storeError(
       'SCHEMA_VERSION',
@@ -105,16 +95,11 @@ async function mustSeeTransactions(database: Session, tables: Tables): Promise<v
   }
 }
 
-interface Due extends DueRow {
-  /** Of the transaction. */
-  id: string
-}
-
 async function lease(
   database: Session,
   tables: Tables,
   { limit, leaseMs }: { limit: number; leaseMs: number },
-): Promise<Due[]> {
+): Promise<DueRow[]> {
   const locked = (await database.rows(lockStatement(tables, limit))).map(([number]) => String(number))
   if (locked.length === 0) return []
   const rows = await database.rows(dueStatement(tables), [JSON.stringify(locked)])
@@ -129,16 +114,16 @@ async function lease(
   return due
 }
 
-function dueOf(values: Values): Due & { earlierDueAt: string | null } {
+function dueOf(values: Values): DueRow & { earlierDueAt: string | null } {
   const [number, id, betId, attempts, failures, isBlocked, isGone, earlierDueAt] = values
   return {
     eventNumber: String(number),
-    id: String(id),
+    walletTransactionId: String(id),
     betId: String(betId),
     attempts: Number(attempts),
     failures: Number(failures),
     isBlocked: String(isBlocked) === '1',
     isGone: String(isGone) === '1',
-    earlierDueAt: earlierDueAt === null ? null : String(earlierDueAt),
+    earlierDueAt: text(earlierDueAt),
   }
 }

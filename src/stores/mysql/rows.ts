@@ -18,7 +18,7 @@ import { nextTransactionId } from './transaction-ids.js'
 export type Values = readonly unknown[]
 
 /** `2026-11-21T10:00:00.000Z` as a DATETIME: it has no time zone, and always means UTC. */
-const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
+export const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
 
 /** Beside the fields: the credits of the bet, and a new id. */
 function completed(fields: Fields, { bet }: WalletChanges): (string | null)[] {
@@ -48,7 +48,7 @@ export const keysOf = (all: readonly WalletKeys[], columns: Columns): string =>
     all.map(keys => [keys.operation, keys.transactionId, columns.idOf(keys.playerId), keys.betId]),
   )
 
-const text = (value: unknown) => (value == null ? null : String(value))
+export const text = (value: unknown) => (value == null ? null : String(value))
 
 export function commitRowOf([index, verdict, currency, balance, id, reserved]: Values): CommitRow {
   return {

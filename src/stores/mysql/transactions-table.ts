@@ -6,7 +6,7 @@ import type { Tables } from './tables.js'
 
 type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
 
-/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+/** @throws {StoreError} `SCHEMA_MISSING` */
 export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Promise<TransactionsTable> {
   const of = `TABLE_SCHEMA = ? AND TABLE_NAME = 'wallet_transactions'`
   const [table] = await ask(`SELECT TABLE_ROWS FROM information_schema.TABLES WHERE ${of}`, [schemaName])
@@ -15,16 +15,6 @@ export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Pro
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, it was not migrated, ` +
         'or this user may not see them',
-    )
-  }
-  const current = await ask(
-    `SELECT 1 FROM information_schema.COLUMNS WHERE ${of} AND COLUMN_NAME = 'balance_after'`,
-    [schemaName],
-  )
-  if (current.length === 0) {
-    throw storeError(
-      'SCHEMA_VERSION',
-      `${schemaName}.wallet_transactions is of an older version: it has no column balance_after, or this user may not see it`,
     )
   }
   const parts = await ask(

@@ -25,6 +25,14 @@ export function startError(cause: unknown): StoreError {
   return errors.start(cause, describeError(cause), isRejected)
 }
 
+/** @see StatementErrors */
+export const statementErrors = {
+  make: storeError,
+  start: startError,
+  describe: describeError,
+  lacksPrivilege: (cause: unknown) => hasCode(cause, '42501'),
+}
+
 /**
  * Errors of drivers and of TLS that no retry fixes: no password, a server without TLS, a certificate that is
  * not trusted. Other errors without an answer of the server are of the network.

@@ -1,15 +1,15 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet } from '../../store.js'
 import {
-  betToRow,
+  type Imported,
   type ImportedTransaction,
   type ImportReport,
+  importedBets,
+  importedTransactions,
   importInChunks,
-  transactionToRow,
 } from '../database/import.js'
-import { creditColumns, transactionContent, transactionKey } from '../database/record-columns.js'
+import { betContent, transactionContent, transactionKey } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
-import type { Query } from '../database/within-transaction.js'
 import { confirmCommits, isPool, onOneConnection, type PostgresClient } from './client.js'
 import { errors } from './errors.js'
 import { nextWalletTransactionId } from './sql/fragments.js'
@@ -33,12 +33,7 @@ export function importBets(
   { schema }: Pick<PostgresTables, 'schema'>,
   bets: Iterable<Bet> | AsyncIterable<Bet>,
 ): Promise<ImportReport> {
-  return importRows(client, bets, {
-    text: tables => importBetsSql(tables),
-    schema,
-    describe: bet => `bets, ${bet.betId}`,
-    rowOf: betToRow,
-  })
+  return importRows(client, schema, bets, { ...importedBets, statementOf: importBetsSql })
 }
 
 /**
@@ -60,30 +55,23 @@ export function importTransactions(
   { schema }: Pick<PostgresTables, 'schema'>,
   transactions: Iterable<ImportedTransaction> | AsyncIterable<ImportedTransaction>,
 ): Promise<ImportReport> {
-  return importRows(client, transactions, {
-    text: tables => importTransactionsSql(tables),
-    schema,
-    describe: ({ transactionId }) => `transactions, ${transactionId}`,
-    rowOf: transaction => ({
-      ...transactionToRow(transaction),
-      wallet_transaction_id: transaction.walletTransactionId,
-    }),
+  return importRows(client, schema, transactions, {
+    ...importedTransactions,
+    statementOf: importTransactionsSql,
   })
 }
 
-const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns]
-
-const contentOf = (row: string) =>
-  lines(betColumns.filter(name => name !== 'bet_id').map(name => `${row}${name}`))
+const betColumns = lines(['bet_id', ...betContent])
+const contentOf = (row: string) => lines(betContent.map(name => `${row}${name}`))
 
 const importBetsSql = ({ schema }: Tables) => sql`
   WITH imported AS (
     INSERT INTO ${schema}.bets AS bet (
-      ${lines(betColumns)},
+      ${betColumns},
       is_imported
     )
     SELECT
-      ${lines(betColumns)},
+      ${betColumns},
       true
     FROM json_populate_recordset(NULL::${schema}.bets, $1::text::json)
     ON CONFLICT (bet_id) DO UPDATE
@@ -106,7 +94,7 @@ const importBetsSql = ({ schema }: Tables) => sql`
   SELECT count(*)::integer AS imported
   FROM imported`
 
-const transactionColumns = [...transactionKey, ...transactionContent, 'transaction_date']
+const transactionColumns = lines([...transactionKey, ...transactionContent, 'transaction_date'])
 
 /**
  * References of the legacy integration that are numbers are skipped by the sequence. A new reference is no
@@ -115,11 +103,11 @@ const transactionColumns = [...transactionKey, ...transactionContent, 'transacti
 const importTransactionsSql = ({ schema }: Tables) => sql`
   WITH imported AS (
     INSERT INTO ${schema}.transactions (
-      ${lines(transactionColumns)},
+      ${transactionColumns},
       wallet_transaction_id
     )
     SELECT
-      ${lines(transactionColumns)},
+      ${transactionColumns},
       coalesce(wallet_transaction_id, 'import-' || ${nextWalletTransactionId(schema)})
     FROM json_populate_recordset(NULL::${schema}.transactions, $1::text::json)
     ON CONFLICT (operation, transaction_id) DO NOTHING
@@ -136,26 +124,19 @@ const importTransactionsSql = ({ schema }: Tables) => sql`
   SELECT count(*)::integer AS imported, (SELECT count(*) FROM advanced_sequence)
   FROM imported`
 
-interface RowsOf<Item> {
-  text(tables: Tables): string
-  schema: string | undefined
-  /** Names the record in an error. */
-  describe(item: Item): string
-  rowOf(item: Item): object
-}
-
 async function importRows<Item>(
   client: PostgresClient,
+  schema: string | undefined,
   items: Iterable<Item> | AsyncIterable<Item>,
-  { text, schema, describe, rowOf }: RowsOf<Item>,
+  { statementOf, ...kind }: Imported<Item> & { statementOf(tables: Tables): string },
 ): Promise<ImportReport> {
-  const statement = text(tablesOf(schema === undefined ? {} : { schema }))
+  const statement = statementOf(tablesOf(schema === undefined ? {} : { schema }))
   const report = await importInChunks(items, {
-    describe,
+    ...kind,
     makeError: errors.make,
     async insert(chunk) {
-      const { rows } = await insertInto(client, statement, [JSON.stringify(chunk.map(rowOf))])
-      return (rows as { imported: number }[])[0]?.imported ?? 0
+      const rows = (await insertInto(client, statement, chunk)) as { imported: number }[]
+      return rows[0]?.imported ?? 0
     },
   })
   await confirmCommits(client)
@@ -166,22 +147,19 @@ async function importRows<Item>(
 const lockTimeoutMs = 120_000
 
 /** Without a limit for locks where the client has no database transactions. */
-async function insertInto(client: PostgresClient, text: string, values: unknown[]): ReturnType<Query> {
-  const insert = async (query: Query) => {
-    await query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
-    return await query(text, values)
+async function insertInto(client: PostgresClient, text: string, chunk: string): Promise<unknown> {
+  const insert = async (connection: Pick<PostgresClient, 'query'>) => {
+    await connection.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+    return (await connection.query(text, [chunk])).rows
   }
-  if (client.transaction !== undefined)
-    return (await client.transaction(connection =>
-      insert((statement, some) => connection.query(statement, some)),
-    )) as Awaited<ReturnType<Query>>
-  if (!isPool(client)) return await client.query(text, values)
+  if (client.transaction !== undefined) return await client.transaction(insert)
+  if (!isPool(client)) return (await client.query(text, [chunk])).rows
   return await onOneConnection(client, async connection => {
     await connection.query('BEGIN')
     try {
-      const inserted = await insert((statement, some) => connection.query(statement, some))
+      const rows = await insert(connection)
       await connection.query('COMMIT')
-      return inserted
+      return rows
     } catch (error) {
       await connection.query('ROLLBACK')
       throw error

@@ -1,29 +1,20 @@
 /** `createPostgresLookups`: what happened to a bet, a transaction, a player. Read only. */
 import type { WalletLookups } from '../../lookups/records.js'
-import { QueryFailed } from '../database/deadline.js'
 import {
+  askForLookups,
   createDatabaseLookups,
   type LookupOptions,
-  type LookupQuery,
   type LookupRow,
   lookupOptionNames,
 } from '../database/lookups.js'
 import type { Row } from '../database/rows.js'
-import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
-import { serverErrorOf } from './driver-errors.js'
-import { check, errors, startError, storeError } from './errors.js'
+import { connectionsFrom, type PostgresClient } from './client.js'
+import { check, errors, hasCode, statementErrors } from './errors.js'
 import { withLockTimeout } from './lock-timeout.js'
 import { migratedWith } from './migrated-with.js'
-import {
-  betStatement,
-  createIndex,
-  lookedUpBetColumns,
-  owedStatement,
-  playerStatement,
-  timeStatement,
-  transactionStatement,
-} from './sql/lookups.js'
-import { type PostgresTables, type Tables, tablesOf } from './tables.js'
+import { createIndex, lookedUpBetColumns, lookupStatements } from './sql/lookups.js'
+import { rightsOf } from './sql/rights.js'
+import { type PostgresTables, tablesOf } from './tables.js'
 import { transactionsTableOf } from './transactions-table.js'
 
 export interface PostgresLookupOptions extends PostgresTables, LookupOptions {}
@@ -47,14 +38,11 @@ export function createPostgresLookups(
 ): WalletLookups {
   const tables = tablesOf(options, lookupOptionNames)
   const connections = connectionsFrom(client, { timeoutMs: statementMs, transactions: false, durable: false })
-  const statement = withLockTimeout(connections, statementMs)
-  const ask: Connections['statement'] = async (text, values) => {
-    try {
-      return await statement(text, values)
-    } catch (error) {
-      throw lookupError(error, tables)
-    }
-  }
+  const ask = askForLookups(
+    withLockTimeout(connections, statementMs),
+    { ...statementErrors, isMissing: cause => hasCode(cause, '42P01', '42703') },
+    rightsOf(tables, 'lookups'),
+  )
   return createDatabaseLookups({
     check,
     makeError: errors.make,
@@ -62,41 +50,15 @@ export function createPostgresLookups(
     tables,
     transactionsTable: () => transactionsTableOf(ask, tables),
     registeredTables: async () => tablesOf(await migratedWith(ask, tables)),
-    readerOf: opened => readerOf(ask, opened),
-    describeIndex: index => ({
-      table: `${tables.schemaName}.transactions`,
-      statement: createIndex(tables, index, 'CONCURRENTLY'),
-    }),
-    tieBreakerOf: ({ operation, transaction_id: transactionId }) => [operation ?? '', transactionId ?? ''],
-    lowestTieBreaker: ['', ''],
+    statementsOf: lookupStatements,
+    read: async (text, values) => ((await ask(text, values)) as Row[]).map(lookupRowOf),
+    transactionsName: `${tables.schemaName}.transactions`,
+    createIndex: index => createIndex(tables, index, 'CONCURRENTLY'),
+    tieBreaker: [
+      ['operation', ''],
+      ['transaction_id', ''],
+    ],
   })
-}
-
-function readerOf(ask: Connections['statement'], tables: Tables) {
-  const statements = {
-    bet: betStatement(tables),
-    transaction: transactionStatement(tables),
-    owed: owedStatement(tables),
-    player: playerStatement(tables),
-    time: timeStatement(tables),
-  }
-  return async (query: LookupQuery) =>
-    ((await ask(statements[query.of], valuesOf(query))) as Row[]).map(lookupRowOf)
-}
-
-function valuesOf(query: LookupQuery): unknown[] {
-  switch (query.of) {
-    case 'bet':
-      return [query.betId]
-    case 'transaction':
-      return [query.transactionId]
-    case 'owed':
-      return []
-    case 'player':
-      return [query.playerKey, query.playerId, query.from, query.to, ...query.before, query.limit]
-    case 'time':
-      return [...query.after, query.to, query.limit]
-  }
 }
 
 function lookupRowOf(row: Row): LookupRow {
@@ -111,31 +73,4 @@ function lookupRowOf(row: Row): LookupRow {
         : Object.fromEntries(lookedUpBetColumns.map(column => [column, row[`b_${column}`]])),
     transaction: row.transaction_id == null ? null : row,
   }
-}
-
-/** What the server or the driver has reported, in words. */
-function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
-  if (!(error instanceof QueryFailed)) return error
-  const { cause } = error
-  const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
-  if (code === '42501') {
-    return storeError(
-      'INSUFFICIENT_PRIVILEGE',
-      `This role lacks privileges (${message}). Lookups need USAGE ON SCHEMA ${schema} and on the schema of the ` +
-        `players' table; SELECT ON ${schema}.transactions, ${schema}.bets, ${schema}.options; SELECT on id, currency ` +
-        "and balance of the players' table",
-      { cause },
-    )
-  }
-  if (code === '3F000') {
-    return storeError('SCHEMA_MISSING', `The schema ${schemaName} does not exist`, { cause })
-  }
-  if (code === '42P01' || code === '42703') {
-    return storeError(
-      'INVALID_PLAYERS_TABLE',
-      `The players' table does not exist as the options name it (${message})`,
-      { cause },
-    )
-  }
-  return startError(cause)
 }

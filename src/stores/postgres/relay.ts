@@ -1,16 +1,10 @@
 /** `createPostgresRelay`: the relay over the outbox of PostgreSQL. */
-import {
-  createOutbox,
-  type DueRow,
-  type OutboxErrors,
-  type OutboxStats,
-  type OutboxTable,
-} from '../database/outbox.js'
+import { createOutbox, type DueRow, type OutboxStats, type OutboxTable } from '../database/outbox.js'
 import { createRelay, type Relay, type RelayOptions, relayStatementMs } from '../database/relay.js'
 import type { Row } from '../database/rows.js'
 import { checkRowSecurity } from './check-visibility.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
-import { check, classify, hasCode, startError, storeError } from './errors.js'
+import { check, classify, hasCode, statementErrors, storeError } from './errors.js'
 import { withoutHangingCommits } from './hanging-commits.js'
 import { withLockTimeout } from './lock-timeout.js'
 import {
@@ -23,6 +17,7 @@ import {
   statsStatement,
   viewsStatement,
 } from './sql/outbox.js'
+import { rightsOf } from './sql/rights.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
 export interface PostgresRelayOptions extends RelayOptions, Pick<PostgresTables, 'schema'> {}
@@ -46,19 +41,18 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
     durable: true,
   })
   const statement = withLockTimeout(withoutHangingCommits(connections, relayStatementMs), relayStatementMs)
-  const errors: OutboxErrors = {
-    schemaName: tables.schemaName,
-    ...{ makeError: storeError, startError },
-    // XX: a row, an index or a page is damaged.
-    isRejected: error =>
-      hasCode(error.cause, 'XX000', 'XX001', 'XX002') ||
-      classify(error, tables.schemaName).kind === 'rejected',
-    lacksPrivilege: cause => hasCode(cause, '42501'),
-    hasNoOutbox: cause => hasCode(cause, '42P01', '42883', '3F000'),
-  }
   const ask = async <T>(text: string, ...values: unknown[]) => (await statement(text, values)) as T[]
   return createOutbox({
-    errors,
+    errors: {
+      ...statementErrors,
+      // XX: a row, an index or a page is damaged.
+      isRejected: error =>
+        hasCode(error.cause, 'XX000', 'XX001', 'XX002') ||
+        classify(error, tables.schemaName).kind === 'rejected',
+      isMissing: cause => hasCode(cause, '42P01', '42883', '3F000'),
+    },
+    schemaName: tables.schemaName,
+    rights: rightsOf(tables, 'relay'),
     async mustSeeTransactions() {
       await checkRowSecurity(connections.statement, tables)
       const [view] = await ask<{ name: string }>(viewsStatement, tables.schemaName)
@@ -69,15 +63,9 @@ export function postgresOutbox(client: PostgresClient, schema: string | undefine
         )
     },
     lease: (limit, leaseMs) => ask<DueRow>(claimStatement(tables), limit, leaseMs),
-    async contents(due) {
-      const numbers = due.map(({ eventNumber }) => eventNumber)
-      const rows = await ask<Row>(contentStatement(tables), `{${numbers.join(',')}}`)
-      return rows.map(row => [String(row.wallet_transaction_id), row])
-    },
-    async remove(events) {
-      await ask(removeStatement(tables), events)
-      await ask(releaseStatement(tables), events)
-    },
+    contents: ids => ask<Row>(contentStatement(tables), `{${ids.join(',')}}`),
+    remove: events => ask(removeStatement(tables), events),
+    release: events => ask(releaseStatement(tables), events),
     postpone: events => ask(postponeStatement(tables), events),
     async stats() {
       const [stats] = await ask<OutboxStats>(statsStatement(tables))

@@ -6,13 +6,12 @@ import type { Tables } from './tables.js'
 
 type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
-/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+/** @throws {StoreError} `SCHEMA_MISSING` */
 export async function transactionsTableOf(
   ask: Ask,
   { schema, schemaName }: Tables,
 ): Promise<TransactionsTable> {
   const [table] = (await ask(transactionsTableStatement, [`${schema}.transactions`])) as {
-    is_current: boolean
     row_count: string | null
     indexes: string | null
   }[]
@@ -20,12 +19,6 @@ export async function transactionsTableOf(
     throw storeError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, or it was not migrated`,
-    )
-  }
-  if (!table.is_current) {
-    throw storeError(
-      'SCHEMA_VERSION',
-      `${schemaName}.transactions is of an older version: it has no column balance_after`,
     )
   }
   const rows = Number(table.row_count)

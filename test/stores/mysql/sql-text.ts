@@ -1,11 +1,6 @@
 /** The SQL of the store, with every kind of options: for tests that read it. */
 import { type MysqlTables, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
-import {
-  betStatement,
-  playerStatement,
-  timeStatement,
-  transactionStatement,
-} from '../../../src/stores/mysql/sql/lookups.js'
+import { lookupStatements } from '../../../src/stores/mysql/sql/lookups.js'
 import { tablesOf } from '../../../src/stores/mysql/tables.js'
 
 const players = { table: 'pam.accounts', id: 'no', currency: 'iso', balance: 'amount' }
@@ -17,13 +12,12 @@ const options: MysqlTables[] = [
 ]
 
 function statementsOf(given: MysqlTables): string[] {
-  const tables = tablesOf(given)
+  const lookups = lookupStatements(tablesOf(given))
+  const page = { playerId: '', playerKey: '', from: '', to: '', before: [''], after: [''], limit: 1 } as const
   return [
     mysqlMigrationSql(given, { lookupIndexes: true }),
-    betStatement(tables),
-    transactionStatement(tables),
-    playerStatement(tables, 1),
-    timeStatement(tables, 1),
+    ...[lookups.bet(''), lookups.transaction(''), lookups.owed()].map(([text]) => text),
+    ...[lookups.player(page), lookups.time(page)].map(([text]) => text),
   ]
 }
 

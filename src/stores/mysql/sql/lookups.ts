@@ -1,11 +1,12 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 
 import type { LookupIndex } from '../../database/lookup-indexes.js'
-import { anyOwed, transactionKey } from '../../database/record-columns.js'
+import type { LookupStatements, Position } from '../../database/lookups.js'
+import { anyOwed, betContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asBytes, currencyOfLoaded, exactText, isPlayer } from './fragments.js'
-import { loadedBetColumns, loadedTransactionColumns, transactionColumn } from './load.js'
+import { loadedTransactionColumns, transactionColumn } from './load.js'
 import { literal } from './quoting.js'
 
 /** The columns of a transaction, in the order of every result. */
@@ -31,12 +32,28 @@ export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   )
 
 /** The columns of a bet, which come next. */
-export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
+export const lookedUpBetColumns = ['bet_id', ...betContent, 'recorded_at']
 
 const betFields = lines(lookedUpBetColumns.map(column => asBytes(`bet.${column}`)))
 
+const dateTimeOf = (time: string) => time.replace('T', ' ')
+
+/** With the time twice. */
+const position = ([at, id]: Position) => [dateTimeOf(at), dateTimeOf(at), id]
+
+export const lookupStatements = (tables: Tables): LookupStatements => ({
+  bet: betId => [betStatement(tables), [JSON.stringify([betId])]],
+  transaction: transactionId => [transactionStatement(tables), [transactionId]],
+  owed: () => [owedStatement(tables), []],
+  player: ({ playerKey, playerId, from, to, before, limit }) => [
+    playerStatement(tables, limit),
+    [JSON.stringify([playerKey]), playerId, dateTimeOf(from), dateTimeOf(to), ...position(before)],
+  ],
+  time: ({ after, to, limit }) => [timeStatement(tables, limit), [...position(after), dateTimeOf(to)]],
+})
+
 /** Called with the betId in a JSON array. At least one row: the bet, beside each of its transactions. */
-export const betStatement = (tables: Tables) => sql`
+const betStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)},
     ${betFields}
@@ -44,7 +61,7 @@ export const betStatement = (tables: Tables) => sql`
   LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
   LEFT JOIN ${tables.schema}.wallet_transactions recorded ON recorded.bet_id = item.bet_id`
 
-export const transactionStatement = (tables: Tables) => sql`
+const transactionStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}
   FROM ${tables.schema}.wallet_transactions recorded
@@ -52,7 +69,7 @@ export const transactionStatement = (tables: Tables) => sql`
     AND recorded.transaction_id = ?`
 
 /** Bets of which something is owed: a row for each of its refused unsettlements, at least one. */
-export const owedStatement = (tables: Tables) => sql`
+const owedStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)},
     ${betFields}
@@ -67,7 +84,7 @@ const time = 'CAST(? AS datetime(6))'
  * Called with the id of the player in the players' table in a JSON array; the playerId, from, to; and a
  * position: the time, twice, and the id. At least one row: the player, beside each transaction and its bet.
  */
-export function playerStatement(tables: Tables, limit: number): string {
+function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables
   const { reserved } = players.columns
   return sql`
@@ -94,7 +111,7 @@ export function playerStatement(tables: Tables, limit: number): string {
 }
 
 /** Called with a position: the time, twice, and the id; then to. */
-export const timeStatement = (tables: Tables, limit: number) => sql`
+const timeStatement = (tables: Tables, limit: number) => sql`
   SELECT
     ${transactionFields(tables)}
   FROM ${tables.schema}.wallet_transactions recorded

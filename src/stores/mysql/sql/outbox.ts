@@ -12,11 +12,11 @@ const later = (milliseconds: string) => `${now} + INTERVAL ${milliseconds} * 100
 
 const latestDue = `${now} + INTERVAL ${dueMinutesMax} MINUTE`
 
-/** A table of the events in a JSON array of objects. */
-const given = (...columns: (readonly [name: string, type: string])[]) => sql`
+/** A table of the events in a JSON array of objects. @param columns `attempts integer` */
+const given = (...columns: string[]) => sql`
   JSON_TABLE(?, '$[*]' COLUMNS (
     event_number bigint unsigned PATH '$.event_number',
-    ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}'`))}
+    ${lines(columns.map(column => `${column} PATH '$.${column.split(' ')[0]}'`))}
   )) given`
 
 /**
@@ -72,7 +72,7 @@ export const contentStatement = ({ schema }: Schema) => sql`
  * Called with the events, and the lease in milliseconds.
  */
 export const leaseStatement = ({ schema }: Schema) => sql`
-  UPDATE ${given(['is_claimed', 'integer'], ['earlier_due_at', 'datetime(6)'])}
+  UPDATE ${given('is_claimed integer', 'earlier_due_at datetime(6)')}
   STRAIGHT_JOIN ${schema}.wallet_outbox event ON event.event_number = given.event_number
   SET
     event.attempts = event.attempts + given.is_claimed,
@@ -84,7 +84,7 @@ export const leaseStatement = ({ schema }: Schema) => sql`
 
 export const removeStatement = ({ schema }: Schema) => sql`
   DELETE event
-  FROM ${given(['bet_id', exactText(255)])}
+  FROM ${given(`bet_id ${exactText(255)}`)}
   STRAIGHT_JOIN ${schema}.wallet_outbox event ON event.event_number = given.event_number`
 
 /**
@@ -94,7 +94,7 @@ export const removeStatement = ({ schema }: Schema) => sql`
 export const releaseStatement = ({ schema }: Schema) => sql`
   UPDATE (
     SELECT MIN(next.event_number) AS event_number
-    FROM ${given(['bet_id', exactText(255)])}
+    FROM ${given(`bet_id ${exactText(255)}`)}
     STRAIGHT_JOIN ${schema}.wallet_outbox next ON next.bet_id = given.bet_id
     GROUP BY next.bet_id
   ) released
@@ -104,12 +104,7 @@ export const releaseStatement = ({ schema }: Schema) => sql`
 
 /** Not one that another relay has claimed since. */
 export const postponeStatement = ({ schema }: Schema) => sql`
-  UPDATE ${given(
-    ['attempts', 'integer'],
-    ['failures', 'integer'],
-    ['pause_ms', 'integer'],
-    ['problem', 'varchar(500)'],
-  )}
+  UPDATE ${given('attempts integer', 'failures integer', 'pause_ms integer', 'problem varchar(500)')}
   STRAIGHT_JOIN ${schema}.wallet_outbox event
     ON event.event_number = given.event_number AND event.attempts = given.attempts
   SET
@@ -130,7 +125,3 @@ export const statsStatement = ({ schema }: Schema) => sql`
 
 export const retryStatement = ({ schema }: Schema) => sql`
   UPDATE ${schema}.wallet_outbox SET due_at = ${now}, failures = 0 WHERE due_at IS NULL`
-
-/** What the names of a relay stand for. */
-export const definitionStatements = ({ schema }: Schema) =>
-  ['wallet_outbox', 'wallet_transactions'].map(name => `SHOW CREATE TABLE ${schema}.${name}`)

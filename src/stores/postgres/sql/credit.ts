@@ -1,6 +1,6 @@
 /** `credit_bet_v1`: settlements by PAM code (D17), in the database transaction that credits the player. */
 
-import { settlementTypes } from '../../database/record-columns.js'
+import { creditColumnsOf, settlementTypes } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
@@ -78,15 +78,13 @@ function refuseFractions({ players }: Tables): string {
 }
 
 /** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */
-function creditAssignments(type: (typeof settlementTypes)[number]): string {
-  const assignment = (column: string, credited: string) => sql`
-    ${column} = CASE
-      WHEN settlement_type = '${type.toUpperCase()}' THEN ${credited}
-      ELSE bet.${column}
-    END`
-  return lines([
-    assignment(`${type}_live`, `coalesce(bet.${type}_live, 0) + amount`),
-    assignment(`${type}_reversed`, `coalesce(bet.${type}_reversed, 0)`),
-    assignment(`${type}_owed`, `coalesce(bet.${type}_owed, 0)`),
-  ])
-}
+const creditAssignments = (type: (typeof settlementTypes)[number]) =>
+  lines(
+    creditColumnsOf(type).map(
+      column => sql`
+        ${column} = CASE
+          WHEN settlement_type = '${type.toUpperCase()}' THEN coalesce(bet.${column}, 0)${column.endsWith('_live') ? ' + amount' : ''}
+          ELSE bet.${column}
+        END`,
+    ),
+  )

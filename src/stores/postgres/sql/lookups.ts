@@ -1,7 +1,8 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 
 import type { LookupIndex } from '../../database/lookup-indexes.js'
-import { anyOwed, creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
+import type { LookupStatements } from '../../database/lookups.js'
+import { anyOwed, betContent, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asPlayerId, lookup } from './fragments.js'
@@ -29,16 +30,7 @@ export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
   ])
 
 /** The columns of a bet; in the result they begin with `b_`. */
-export const lookedUpBetColumns = [
-  'bet_id',
-  'player_id',
-  'currency',
-  'stake',
-  'status',
-  ...creditColumns,
-  'revision',
-  'recorded_at',
-]
+export const lookedUpBetColumns = ['bet_id', ...betContent, 'recorded_at']
 
 const betFields = lines([
   ...lookedUpBetColumns.slice(0, -1).map(column => `bet.${column}::text AS b_${column}`),
@@ -48,8 +40,19 @@ const betFields = lines([
 const betOf = ({ schema }: Tables, betId: string) =>
   lookup(`SELECT known.*\nFROM ${schema}.bets known\nWHERE known.bet_id = ${betId}`, 'bet')
 
+export const lookupStatements = (tables: Tables): LookupStatements => ({
+  bet: betId => [betStatement(tables), [betId]],
+  transaction: transactionId => [transactionStatement(tables), [transactionId]],
+  owed: () => [owedStatement(tables), []],
+  player: ({ playerKey, playerId, from, to, before, limit }) => [
+    playerStatement(tables),
+    [playerKey, playerId, from, to, ...before, limit],
+  ],
+  time: ({ after, to, limit }) => [timeStatement(tables), [...after, to, limit]],
+})
+
 /** Called with the betId. At least one row: the bet, beside each of its transactions. */
-export const betStatement = (tables: Tables) => sql`
+const betStatement = (tables: Tables) => sql`
   SELECT
     ${betFields},
     ${transactionFields(tables)}
@@ -57,7 +60,7 @@ export const betStatement = (tables: Tables) => sql`
   ${betOf(tables, 'key.bet_id')}
   LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
 
-export const transactionStatement = (tables: Tables) => sql`
+const transactionStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}
   FROM ${tables.schema}.transactions stored
@@ -65,7 +68,7 @@ export const transactionStatement = (tables: Tables) => sql`
     AND stored.transaction_id = $1`
 
 /** Bets of which something is owed: a row for each of its refused unsettlements, at least one. */
-export const owedStatement = (tables: Tables) => sql`
+const owedStatement = (tables: Tables) => sql`
   SELECT
     ${betFields},
     ${transactionFields(tables)}
@@ -80,20 +83,23 @@ const position = (column: string) => `(${column}.recorded_at, ${column}.operatio
  * Called with the id of the player in the players' table, the playerId, from, to, and a position: time,
  * operation, transactionId; and the limit. At least one row: the player, beside each transaction and its bet.
  */
-export function playerStatement(tables: Tables): string {
+function playerStatement(tables: Tables): string {
   const { schema, players } = tables
   const { id, currency, balance, reserved } = players.columns
+  const fields = [
+    `coalesce(account.${currency}::text, '') AS p_currency`,
+    `account.${balance}::text AS p_balance`,
+    ...(reserved === null ? [] : [`account.${reserved}::text AS p_reserved`]),
+  ]
   return sql`
     SELECT
-      player.p_currency,
-      player.p_balance,
-      ${reserved === null ? '' : 'player.p_reserved,'}
+      player.*,
       ${betFields},
       ${transactionFields(tables)}
     FROM (SELECT $1::text AS player_key) key
     ${lookup(
       sql`
-        SELECT coalesce(account.${currency}::text, '') AS p_currency, account.${balance}::text AS p_balance${reserved === null ? '' : `, account.${reserved}::text AS p_reserved`}
+        SELECT ${fields.join(', ')}
         FROM ${players.table} account
         WHERE account.${id} = ${asPlayerId(tables, 'key.player_key')}`,
       'player',
@@ -114,7 +120,7 @@ export function playerStatement(tables: Tables): string {
 }
 
 /** Called with a position: time, operation, transactionId; then to, and the limit. */
-export const timeStatement = (tables: Tables) => sql`
+const timeStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}
   FROM ${tables.schema}.transactions stored
@@ -127,10 +133,6 @@ export const timeStatement = (tables: Tables) => sql`
 /** Called with the name of the table of transactions. */
 export const transactionsTableStatement = sql`
   SELECT
-    EXISTS (
-      SELECT FROM pg_catalog.pg_attribute a
-      WHERE a.attrelid = to_regclass($1) AND a.attname = 'balance_after'
-    ) AS is_current,
     (SELECT c.reltuples::bigint::text FROM pg_catalog.pg_class c WHERE c.oid = to_regclass($1)) AS row_count,
     (
       SELECT json_agg((

@@ -134,13 +134,14 @@ export const claimStatement = ({ schema }: Schema) => sql`
   SELECT
     bet_id AS "betId",
     event_number::text AS "eventNumber",
+    event_number::text AS "walletTransactionId",
     attempts,
     failures,
     is_blocked AS "isBlocked",
     is_gone AS "isGone"
   FROM ${schema}.${claimFunctionName}($1, $2)`
 
-/** The transactions of events, called with their numbers as an array. */
+/** Transactions, called with their references as an array. */
 export const contentStatement = ({ schema }: Schema) => sql`
   SELECT
     ${transactionFields({ schema })}
