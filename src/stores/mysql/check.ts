@@ -27,9 +27,9 @@ export async function checkServers(
   tables: Tables,
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
-  const checks = connections.onEach(async (database, group) => ({
+  const checks = connections.servers.onEach(async database => ({
     ...(await checkDatabase(database, tables, allowNotDurable)),
-    group,
+    group: database.cluster,
   }))
   const results = await Promise.allSettled(checks)
   const checked = results.flatMap((result, index) =>
@@ -48,7 +48,7 @@ export async function checkServers(
       `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one ` +
         'cluster: a call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
-  connections.begin(first.number - 1, first.group)
+  connections.servers.begin(first.number - 1, first.group)
   return first.column
 }
 

@@ -66,7 +66,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     errors,
     check: checkStart,
     async ping() {
-      notify('A look at idle servers', () => connections.look())
+      notify('A look at idle servers', () => connections.servers.look())
       try {
         return await connections.onAny(async database => {
           await checkWritable(database)
@@ -83,7 +83,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     ...createReaders(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
     ruleProblem,
-    retryUnknown: connections.isCluster,
+    retryUnknown: connections.servers.hasSeveral,
     outbox: tables.outbox,
     onConfirmed: (entries, rows) =>
       records.confirm(
