@@ -1,15 +1,16 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 
-import type { BalanceColumn } from '../database/columns.js'
+import { columnsOf } from '../database/columns.js'
 import { StoreError } from '../database/errors.js'
 import { rightsText } from '../database/rights.js'
+import type { Found } from '../database/store.js'
 import { checkBaseTables, checkRules } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { hasCode, storeError } from './errors.js'
+import { check, hasCode, storeError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
@@ -23,12 +24,19 @@ type Ask = Connections['statement']
 /** The first version in which a numeric can be compared with Infinity. */
 const serverVersionMin = 140_000
 
+export interface PostgresFound extends Found {
+  /** Whether triggers may run in a commit. */
+  hasTriggers: boolean
+  /** Whether no policy hid rows from this role: if one does later, a load fails. */
+  everyRow: boolean
+}
+
 /** @throws {StoreError} */
 export async function checkDatabase(
   ask: Ask,
   tables: Tables,
   allowNotDurable: boolean,
-): Promise<{ column: BalanceColumn; hasTriggers: boolean; everyRow: boolean }> {
+): Promise<PostgresFound> {
   try {
     await checkServer(ask)
     if (!allowNotDurable) await checkSettings(ask)
@@ -42,7 +50,7 @@ export async function checkDatabase(
     const hasTriggers = await checkBaseTables(ask, tables, target)
     await checkSequence(ask, tables)
     if (tables.outbox) await checkOrderOfEvents(ask, tables)
-    return { column, hasTriggers, everyRow }
+    return { columns: columnsOf(tables.players, column, check), column, hasTriggers, everyRow }
   } catch (error) {
     throw withAdvice(error, tables)
   }
