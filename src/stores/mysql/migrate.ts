@@ -2,12 +2,9 @@
 
 import { QueryFailed } from '../database/deadline.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import {
-  type MigrationSettings,
-  migrationOptions,
-  migrationSettings,
-} from '../database/migration-settings.js'
+import { type MigrationSettings, migrationSettings } from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
+import { databaseStoreOptionNames } from '../database/store-options.js'
 import { migrationProblem, wrongProcedures } from './check.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
@@ -90,6 +87,7 @@ function procedureStatements(
  *
  * @param client a pool; on a cluster that of any one server
  * @param options those of the store; only `schema`, `players` and `outbox` are used
+ * @returns whether there was anything to do
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; and the errors of the client
  */
@@ -97,18 +95,9 @@ export async function migrateMysql(
   client: MysqlPool,
   options: MysqlTables = {},
   settings: MigrationSettings = {},
-): Promise<void> {
-  await migrateIfNeeded(client, options, settings)
-}
-
-/** As {@link migrateMysql}. @returns whether there was anything to do */
-export async function migrateIfNeeded(
-  client: MysqlPool,
-  options: MysqlTables,
-  settings: MigrationSettings,
 ): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
-  const tables = tablesOf(migrationOptions(check, options))
+  const tables = tablesOf(options, databaseStoreOptionNames)
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
     return await connections.onAny(async database => {

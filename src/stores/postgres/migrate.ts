@@ -1,11 +1,8 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 import { textOf } from '../../foreign-values.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import {
-  type MigrationSettings,
-  migrationOptions,
-  migrationSettings,
-} from '../database/migration-settings.js'
+import { type MigrationSettings, migrationSettings } from '../database/migration-settings.js'
+import { databaseStoreOptionNames } from '../database/store-options.js'
 import { migrationProblem } from './check.js'
 import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { check, storeError } from './errors.js'
@@ -64,6 +61,7 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
  * the schema, or on the database where the schema does not exist yet; the store itself needs neither.
  *
  * @param options those of the store; only `schema`, `players` and `outbox` are used
+ * @returns whether there was anything to do
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; `COMMIT_UNKNOWN` when the wait for the synchronous
  *   standby was cancelled: migrate again; and the errors of the client
@@ -72,18 +70,9 @@ export async function migratePostgres(
   client: PostgresClient,
   options: PostgresTables = {},
   settings: MigrationSettings = {},
-): Promise<void> {
-  await migrateIfNeeded(client, options, settings)
-}
-
-/** As {@link migratePostgres}. @returns whether there was anything to do */
-export async function migrateIfNeeded(
-  client: PostgresClient,
-  options: PostgresTables,
-  settings: MigrationSettings,
 ): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
-  const tables = tablesOf(migrationOptions(check, options))
+  const tables = tablesOf(options, databaseStoreOptionNames)
   const ask: Ask = async (text, values) => (await client.query(text, values)).rows
   const problem = await migrationProblem(ask, tables)
   if (problem?.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
