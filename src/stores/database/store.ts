@@ -47,7 +47,7 @@ export interface DatabaseStore extends WalletStore {
 }
 
 /** The results of the check of the database. */
-export interface Found {
+export interface Findings {
   columns: Columns
   column: BalanceColumn
 }
@@ -56,7 +56,7 @@ export interface Found {
 type Read<More> = (keys: readonly WalletKeys[], found: More) => Promise<readonly LoadRow[]>
 
 /** How a database commits. @throws {QueryFailed} */
-export interface Committer<More extends Found> {
+export interface Committer<More extends Findings> {
   /** In one statement, which is a database transaction of its own. */
   commit(items: readonly WalletChanges[], found: More): Promise<readonly CommitRow[]>
   /** In one database transaction, with what `callHook` writes before the COMMIT. */
@@ -68,7 +68,7 @@ export interface Committer<More extends Found> {
 }
 
 /** What a database does differently. */
-export interface DatabaseParts<More extends Found = Found>
+export interface DatabaseParts<More extends Findings = Findings>
   extends Committer<More>,
     Pick<CommitSettings, 'classify' | 'errors' | 'ruleProblem' | 'retryUnknown'> {
   tables: Tables
@@ -84,7 +84,7 @@ export interface DatabaseParts<More extends Found = Found>
   onConfirmed?(items: readonly WalletChanges[], rows: readonly CommitRow[]): void
 }
 
-export function createDatabaseStore<More extends Found>(parts: DatabaseParts<More>): DatabaseStore {
+export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<More>): DatabaseStore {
   const { tables, settings, errors } = parts
   const isRequired = settings.requireDurability
   const gauge = new DurabilityGauge({ ask: parts.ping, isRequired, makeError: errors.make })
@@ -155,7 +155,7 @@ export function createDatabaseStore<More extends Found>(parts: DatabaseParts<Mor
 }
 
 /** Here it is decided whether a batch is one statement, or a database transaction with the operator's rows. */
-function executeWith<More extends Found>(
+function executeWith<More extends Findings>(
   parts: DatabaseParts<More>,
   gauge: DurabilityGauge,
   known: () => More,

@@ -3,20 +3,24 @@
  * `withinTransaction`.
  */
 import type { WalletChanges } from '../../store.js'
-import type { Committer, Found } from '../database/store.js'
+import type { Committer, Findings } from '../database/store.js'
 import type { Connections } from './client.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
 import { itemFields } from './sql/fragments.js'
 import { calledProcedure } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
-export function createCommitter(connections: Connections, tables: Tables): Committer<Found> {
+export function createCommitter(connections: Connections, tables: Tables): Committer<Findings> {
   const call = (name: string, parameters: number) =>
     `CALL ${calledProcedure(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
   const commitMany = call('commit', 5)
   const commitOne = call('commit_one', itemFields.length + 4)
 
-  function statementFor(items: readonly WalletChanges[], found: Found, commits: 0 | 1): [string, unknown[]] {
+  function statementFor(
+    items: readonly WalletChanges[],
+    found: Findings,
+    commits: 0 | 1,
+  ): [string, unknown[]] {
     const { columns, column } = found
     const { max, isUnsigned, length } = column
     const range = [isUnsigned ? '0' : max && `-${max}`, max]

@@ -1,7 +1,7 @@
 /** Reads the records of many keys. */
 import type { WalletKeys } from '../../store.js'
 import type { LoadRow } from '../database/rows.js'
-import type { Found } from '../database/store.js'
+import type { Findings } from '../database/store.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
@@ -21,7 +21,7 @@ export function createReaders(connections: Connections, tables: Tables) {
   const text = `CALL ${calledProcedure(tables, 'load')}(?, ?)`
   const reader =
     (proof: () => string | null) =>
-    async (keys: readonly WalletKeys[], { columns }: Found): Promise<LoadRow[]> => {
+    async (keys: readonly WalletKeys[], { columns }: Findings): Promise<LoadRow[]> => {
       const rows = await connections.readByCall(text, [keysOf(keys, columns), proof()], mustBeWritable)
       return rows.map(loadRowOf)
     }

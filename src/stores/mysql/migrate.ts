@@ -10,7 +10,7 @@ import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
 import { check, storeError } from './errors.js'
 import type { Session } from './session.js'
-import { creditProcedureName } from './sql/fragments.js'
+import { creditProcedureName, type Procedure } from './sql/fragments.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
@@ -47,11 +47,9 @@ export function mysqlMigrationSql(
     'SET NAMES utf8mb4;',
     ...[...tableStatements(tables), ...indexes].map(statement => `${statement};`),
     'DELIMITER $$',
-    ...procedureStatements(
-      tables,
-      () => true,
-      name => name === creditProcedureName,
-    ).map(statement => `${statement} $$`),
+    ...proceduresOf(tables)
+      .flatMap(each => (each.name === creditProcedureName ? replacing(tables, each) : [each.definition]))
+      .map(statement => `${statement} $$`),
     'DELIMITER ;',
     `SET ${sessionVariables.map(name => `SESSION ${name} = @bet_wallet_${name}`).join(', ')};`,
     '',
@@ -65,20 +63,10 @@ const sessionVariables = ['sql_mode', 'character_set_client', 'character_set_res
  * On MySQL a procedure that is replaced is dropped first, and with it what was granted on it. Each server
  * takes the comments of the other for comments.
  */
-function procedureStatements(
-  tables: Tables,
-  isIncluded: (name: string) => boolean,
-  isReplaced: (name: string) => boolean,
-): string[] {
-  return proceduresOf(tables)
-    .filter(({ name }) => isIncluded(name))
-    .flatMap(({ name, definition }) => [
-      ...(isReplaced(name)
-        ? [`/*!80000 DROP PROCEDURE IF EXISTS ${tables.schema}.${name} */ /*M!100001 DO 0 */`]
-        : []),
-      definition,
-    ])
-}
+const replacing = ({ schema }: Tables, { name, definition }: Procedure) => [
+  `/*!80000 DROP PROCEDURE IF EXISTS ${schema}.${name} */ /*M!100001 DO 0 */`,
+  definition,
+]
 
 /**
  * Creates the library's tables and procedures, or brings them up to date. Several processes may call it at
@@ -127,8 +115,8 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
     const wrong = await wrongProcedures(database, tables, allowOtherOptions)
-    const isWrong = (name: string) => wrong.has(name)
-    for (const statement of procedureStatements(tables, isWrong, isWrong)) await database.run(statement)
+    const replaced = proceduresOf(tables).filter(({ name }) => wrong.has(name))
+    for (const statement of replaced.flatMap(each => replacing(tables, each))) await database.run(statement)
   })
   return true
 }

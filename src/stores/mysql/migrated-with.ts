@@ -30,13 +30,5 @@ export async function migratedWith(
         'state players, as for the store, or grant EXECUTE on the schema',
     )
   }
-  const registered = registeredOptions(sets, `${schemaName}.wallet_players`)
-  if (registered === null) {
-    throw storeError(
-      'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with several options: state players, as for the store ` +
-        '(the command: in a module, --config)',
-    )
-  }
-  return { schema: schemaName, ...registered }
+  return registeredOptions(storeError, schemaName, 'wallet_players', sets)
 }

@@ -87,9 +87,12 @@ export const isPool = (client: PostgresClient): client is PostgresClient & Pool 
 /** Throws if the rows must not be used: then the connection is closed. */
 type Accept = (rows: unknown[]) => void
 
+/** Runs a statement and returns its rows. */
+export type Ask = <Row = unknown>(text: string, values?: unknown[]) => Promise<Row[]>
+
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
-  statement(text: string, values: unknown[]): Promise<unknown[]>
+  readonly statement: Ask
   /** The same for a call, prepared where the client can do that. @throws {QueryFailed} */
   call(call: Call, values: unknown[], accept: Accept): Promise<unknown[]>
   /**
@@ -134,18 +137,18 @@ export function connectionsFrom(
   mustBeClient(client, transactions)
   const borrow = isPool(client) ? borrowOfPool(client, timeoutMs) : borrowOfClient(client, timeoutMs)
   const send = createPreparing()
-  const run = async (connection: Lent, sendOn: Send, call: Call, values: unknown[], accept?: Accept) => {
+  async function run<Row>(connection: Lent, sendOn: Send, call: Call, values: unknown[], accept?: Accept) {
     const answer = rowsOf(await send(connection, sendOn, { ...call, values }))
     // A BEGIN of other code may have been queued in the driver before our statement.
     if (isInBlock(connection))
       throw storeError('COMMIT_UNKNOWN', 'Executed inside a database transaction that other code had opened')
     const rows = call.isProcedure ? rowsOfProcedure(answer) : answer
     accept?.(rows)
-    return rows
+    return rows as Row[]
   }
   return {
     transacts: isPool(client) || typeof client.transaction === 'function',
-    statement: (text, values) => borrow((...lent) => run(...lent, { text }, values)),
+    statement: (text, values = []) => borrow((...lent) => run(...lent, { text }, values)),
     call: (call, values, accept) => borrow((...lent) => run(...lent, call, values, accept)),
     commit: (calls, values, accept) =>
       borrow((connection, sendOn) =>
@@ -242,9 +245,9 @@ async function replicated<T>(reports: { cancelledWaits: number }, work: () => Pr
 }
 
 /** @throws {StoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
-export function rowsOf(result: unknown): unknown[] {
+export function rowsOf<Row>(result: unknown): Row[] {
   const rows = (result as { rows?: unknown } | null | undefined)?.rows
-  if (Array.isArray(rows)) return rows
+  if (Array.isArray(rows)) return rows as Row[]
   throw storeError(
     'UNSUPPORTED_CLIENT',
     `client.query must resolve to { rows: […] }; it resolves to ${Array.isArray(result) ? 'an array' : typeof result}`,

@@ -7,7 +7,7 @@ import { QueryFailed } from '../database/deadline.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Committer } from '../database/store.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
-import type { PostgresFound } from './check.js'
+import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
@@ -19,7 +19,7 @@ export function createCommitter(
   timelines: Timelines,
   tables: Tables,
   { timeoutMs, lockTimeoutMs, allowNotDurable }: DatabaseStoreSettings,
-): Committer<PostgresFound> {
+): Committer<PostgresFindings> {
   const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
   const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${reserved}timeline`
   const callsOf = (name: string, values: number) => ({
@@ -34,7 +34,7 @@ export function createCommitter(
     .map(name => `set_config('${name}', '${timeoutMs}', true)`)
     .join(', ')}`
 
-  function statementFor(items: readonly WalletChanges[], found: PostgresFound, commitFollows: boolean) {
+  function statementFor(items: readonly WalletChanges[], found: PostgresFindings, commitFollows: boolean) {
     const { columns, column, hasTriggers } = found
     const { values: timeline, accept } = timelines.next()
     const settings = [

@@ -22,14 +22,14 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
   const ask = sharing(async () => {
     const before = expired
     // Half of the limit: a commit is sent some time after its limit has begun.
-    const [row] = (await connections.statement(
+    const [row] = await connections.statement<{ hangs: boolean }>(
       `SELECT EXISTS (
         SELECT FROM pg_catalog.pg_stat_get_activity(NULL) session
         WHERE session.wait_event = 'SyncRep'
           AND session.query_start < clock_timestamp() - $1 * interval '1 millisecond'
       ) AS hangs`,
       [timeoutMs / 2],
-    )) as { hangs: boolean }[]
+    )
     if (row?.hangs) {
       const problem = 'A commit hangs in SyncRep: no further one is sent until it has ended'
       throw new QueryFailed(storeError('UNAVAILABLE', problem), false)
@@ -55,7 +55,7 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
 
   return {
     ...connections,
-    statement: guarded(connections.statement),
+    statement: (text, values) => guarded(() => connections.statement<never>(text, values))(),
     call: guarded(connections.call),
     commit: guarded(connections.commit),
     transaction: (work, first) => guarded(() => connections.transaction(work, first))(),

@@ -3,7 +3,7 @@ import type { WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
 import type { LoadRow } from '../database/rows.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
-import type { PostgresFound } from './check.js'
+import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
@@ -26,7 +26,7 @@ export function createReaders(
   const loadConfirmed = procedureCall(tables, 'load_confirmed', 6)
   return {
     /** For decisions whose commit is proven by its guards: it may read what was never committed, or is old. */
-    async read(keys: readonly WalletKeys[], found: PostgresFound): Promise<LoadRow[]> {
+    async read(keys: readonly WalletKeys[], found: PostgresFindings): Promise<LoadRow[]> {
       const { values: timeline, accept } = timelines.next()
       const values = [jsonOf(keys, found.columns), found.everyRow, timeoutMs, ...timeline]
       const rows = (await connections.call(load, values, accept)) as Loaded[]
@@ -38,7 +38,7 @@ export function createReaders(
     },
 
     /** For final answers: only what is committed, and the server proves after it that it is the primary. */
-    async readConfirmed(keys: readonly WalletKeys[], found: PostgresFound): Promise<LoadRow[]> {
+    async readConfirmed(keys: readonly WalletKeys[], found: PostgresFindings): Promise<LoadRow[]> {
       const { values: timeline, accept } = timelines.next()
       const settings = [found.everyRow, timeoutMs, !allowNotDurable, ...timeline]
       const values = [jsonOf(keys, found.columns), ...settings]

@@ -4,7 +4,7 @@ import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import { type MigrationSettings, migrationSettings } from '../database/migration-settings.js'
 import { databaseStoreOptionNames } from '../database/store-options.js'
 import { migrationProblem } from './check.js'
-import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
+import { type Ask, confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { check, storeError } from './errors.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
@@ -73,7 +73,7 @@ export async function migratePostgres(
 ): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
   const tables = tablesOf(options, databaseStoreOptionNames)
-  const ask: Ask = async (text, values) => (await client.query(text, values)).rows
+  const ask: Ask = async (text, values) => (await client.query(text, values)).rows as never[]
   const problem = await migrationProblem(ask, tables)
   if (problem?.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   if (problem !== null) await migrate(client, tables, allowOtherOptions)
@@ -81,8 +81,6 @@ export async function migratePostgres(
   if (lacksIndexes) await onOneConnection(client, connection => createLookupIndexes(connection, tables))
   return problem !== null || lacksIndexes
 }
-
-type Ask = Parameters<typeof migrationProblem>[0]
 
 async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions: boolean): Promise<void> {
   const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, allowOtherOptions)]
@@ -105,20 +103,20 @@ const retryMs = 500
  * a time, without a statement that waits: two of them would wait for each other.
  */
 async function createLookupIndexes(connection: Pick<PostgresClient, 'query'>, tables: Tables): Promise<void> {
-  const ask: Ask = async (text, values) => (await connection.query(text, values)).rows
+  const ask: Ask = async (text, values) => (await connection.query(text, values)).rows as never[]
   const lock = indexLock(tables)
   const isLocked = async () => {
-    const [row] = (await ask(`SELECT pg_try_advisory_lock(${lock}) AS locked`, [])) as { locked: boolean }[]
+    const [row] = await ask<{ locked: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS locked`)
     return row?.locked === true
   }
   while (!(await isLocked())) await new Promise(resolve => setTimeout(resolve, retryMs))
   try {
     for (const index of missingIndexes(await transactionsTableOf(ask, tables))) {
       // One of this name cannot be used: CREATE INDEX CONCURRENTLY was interrupted.
-      await ask(dropIndex(tables, index), [])
-      await ask(createIndex(tables, index, 'CONCURRENTLY'), [])
+      await ask(dropIndex(tables, index))
+      await ask(createIndex(tables, index, 'CONCURRENTLY'))
     }
   } finally {
-    await ask(`SELECT pg_advisory_unlock(${lock})`, [])
+    await ask(`SELECT pg_advisory_unlock(${lock})`)
   }
 }

@@ -17,16 +17,6 @@ export async function migratedWith(
   const rows = (await ask(`SELECT options::text AS options FROM ${schema}.options`, [])) as {
     options: string
   }[]
-  const registered = registeredOptions(
-    rows.map(({ options }) => options),
-    `${schemaName}.players`,
-  )
-  if (registered === null) {
-    throw storeError(
-      'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players, as ` +
-        'for the store (the command: in a module, --config)',
-    )
-  }
-  return { schema: schemaName, ...registered }
+  const sets = rows.map(({ options }) => options)
+  return registeredOptions(storeError, schemaName, 'players', sets)
 }
