@@ -5,8 +5,9 @@ import { fieldOf } from '../../foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
+import { QueryFailed } from './deadline.js'
 import { type Durability, DurabilityGauge } from './durability.js'
-import { type MakeError, unavailableFor } from './errors.js'
+import { type MakeError, StoreError, unavailableFor } from './errors.js'
 import { createLoads } from './loads.js'
 import { OperatorHook } from './operator-hook.js'
 import { notRepresentable } from './refusals.js'
@@ -74,8 +75,10 @@ export interface DatabaseParts<More extends Findings = Findings>
   tables: Tables
   settings: DatabaseStoreSettings
   check(): Promise<More>
-  /** @throws `UNAVAILABLE` */
+  /** Rejects where the database cannot be reached, or must not be written to. */
   ping(): Promise<Durability>
+  /** The error of a driver, or of the server, in words. */
+  describeError(error: unknown): string
   read: Read<More>
   readConfirmed: Read<More>
   /** Where a value begins that a hook has written into the text of a statement. */
@@ -87,7 +90,7 @@ export interface DatabaseParts<More extends Findings = Findings>
 export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<More>): DatabaseStore {
   const { tables, settings, errors } = parts
   const isRequired = settings.requireDurability
-  const gauge = new DurabilityGauge({ ask: parts.ping, isRequired, makeError: errors.make })
+  const gauge = new DurabilityGauge({ ask: () => pingOf(parts), isRequired, makeError: errors.make })
   /** Of the last check that passed. */
   let found: More | null = null
   const check = sharing(async () => {
@@ -151,6 +154,21 @@ export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<
         outbox: tables.outbox,
       }
     },
+  }
+}
+
+/** @throws `UNAVAILABLE` */
+async function pingOf({
+  ping,
+  describeError,
+  errors,
+}: Pick<DatabaseParts, 'ping' | 'describeError' | 'errors'>) {
+  try {
+    return await ping()
+  } catch (error) {
+    const cause = error instanceof QueryFailed ? error.cause : error
+    if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
+    throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
   }
 }
 

@@ -13,7 +13,7 @@ import type { Values } from './rows.js'
 import type { Session } from './session.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { rightsOf } from './sql/rights.js'
-import { calledProcedure, procedureMode, proceduresOf } from './sql/schema.js'
+import { callOf, procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
@@ -338,8 +338,7 @@ async function tryProcedures(database: Session, tables: Tables): Promise<void> {
 /** Runs every statement once, without changes: the server reports the problems that are left. */
 async function tryStatements(database: Session, tables: Tables): Promise<void> {
   const { schema } = tables
-  const call = (name: string, values: unknown[]) =>
-    database.call(`CALL ${calledProcedure(tables, name)}(${values.map(() => '?').join(', ')})`, values)
+  const call = (name: string, values: unknown[]) => database.call(callOf(tables, name, values.length), values)
   await call('load', ['[["placebet", "", null, ""]]', proofId()])
   await call('commit', ['[]', '[]', null, null, 1])
   await call('commit_one', [...itemFields.map(() => null), null, null, null, 1])

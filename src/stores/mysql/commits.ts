@@ -7,14 +7,12 @@ import type { Committer, Findings } from '../database/store.js'
 import type { Connections } from './client.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
 import { itemFields } from './sql/fragments.js'
-import { calledProcedure } from './sql/schema.js'
+import { callOf } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 export function createCommitter(connections: Connections, tables: Tables): Committer<Findings> {
-  const call = (name: string, parameters: number) =>
-    `CALL ${calledProcedure(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
-  const commitMany = call('commit', 5)
-  const commitOne = call('commit_one', itemFields.length + 4)
+  const commitMany = callOf(tables, 'commit', 5)
+  const commitOne = callOf(tables, 'commit_one', itemFields.length + 4)
 
   function statementFor(
     items: readonly WalletChanges[],

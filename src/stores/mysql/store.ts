@@ -2,8 +2,6 @@
 
 import { notify } from '../../hooks.js'
 import { columnsOf } from '../database/columns.js'
-import { QueryFailed } from '../database/deadline.js'
-import { StoreError } from '../database/errors.js'
 import { createDatabaseStore, type DatabaseStore } from '../database/store.js'
 import {
   type DatabaseStoreOptions,
@@ -65,17 +63,12 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     },
     async ping() {
       notify('A look at idle servers', () => connections.servers.look())
-      try {
-        return await connections.onAny(async database => {
-          await checkWritable(database)
-          return await readDurability(database)
-        })
-      } catch (error) {
-        const cause = error instanceof QueryFailed ? error.cause : error
-        if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
-        throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
-      }
+      return await connections.onAny(async database => {
+        await checkWritable(database)
+        return await readDurability(database)
+      })
     },
+    describeError,
     ...createReaders(connections, tables),
     ...createCommitter(connections, tables),
     valueStart,

@@ -2,7 +2,6 @@
 
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import type { Durability } from '../database/durability.js'
-import { StoreError } from '../database/errors.js'
 import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { type DurabilityRow, durabilityColumns, durabilityOf } from './durability.js'
@@ -43,25 +42,18 @@ export async function checkClient(connections: Connections, transactions: boolea
 /**
  * Asks the database now whether it can be written to, and learns its timeline.
  *
- * @throws {StoreError} `UNAVAILABLE`; the message says why
+ * @throws {StoreError} `UNAVAILABLE`: it must not be written to
+ * @throws {QueryFailed}
  */
 export async function ping(
   connections: Connections,
   committing: Pick<CommitConnections, 'mustNotHang'>,
   timelines: Timelines,
 ): Promise<Durability> {
-  try {
-    const session = await timelines.learn(timeline => sessionOf(connections, timeline))
-    if (session.read_only === 'on') throw storeError('UNAVAILABLE', 'Database transactions are read-only')
-    await committing.mustNotHang()
-    return durabilityOf(session)
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error
-    const cause = error instanceof QueryFailed ? error.cause : error
-    throw storeError('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, {
-      cause,
-    })
-  }
+  const session = await timelines.learn(timeline => sessionOf(connections, timeline))
+  if (session.read_only === 'on') throw storeError('UNAVAILABLE', 'Database transactions are read-only')
+  await committing.mustNotHang()
+  return durabilityOf(session)
 }
 
 interface SessionRow extends DurabilityRow {

@@ -59,13 +59,9 @@ export interface CanPrepare {
 const nameProblems = ['26000', '42P05']
 
 /** @returns a function that runs a call by its name, where the connection can do that */
-export function createPreparing(): (
-  connection: CanPrepare,
-  send: Send,
-  call: PreparedStatement,
-) => Promise<{ rows: unknown[] }> {
+export function createPreparing() {
   let isSupported = true
-  return async ({ connection }, send, call) => {
+  return async ({ connection }: CanPrepare, send: Send, call: PreparedStatement) => {
     if (call.name === undefined || !isSupported || typeof connection?.parsedStatements !== 'object')
       return await send(call.text, call.values)
     try {

@@ -10,6 +10,7 @@ import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
 import { connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
+import { describeError } from './driver-errors.js'
 import { check, classify, errors, ruleProblem, startError } from './errors.js'
 import { withoutHangingCommits } from './hanging-commits.js'
 import { createReaders } from './loads.js'
@@ -54,6 +55,7 @@ export function createPostgresStore(
       }
     },
     ping: () => ping(connections, committing, timelines),
+    describeError,
     ...createReaders(connections, committing, timelines, tables, settings),
     ...createCommitter(committing, timelines, tables, settings),
     valueStart,
