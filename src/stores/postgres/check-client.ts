@@ -56,13 +56,10 @@ export async function ping(
   return durabilityOf(session)
 }
 
-interface SessionRow extends DurabilityRow {
+type Texts = 'read_only' | 'client_min_messages' | 'client_encoding' | 'a_text' | 'an_amount'
+
+interface SessionRow extends DurabilityRow, Record<Texts, string> {
   in_recovery: boolean
-  read_only: string
-  client_min_messages: string
-  client_encoding: string
-  a_text: string
-  an_amount: string
   a_null: null
   an_index: number
   timeline: string | null

@@ -15,12 +15,9 @@ function notDurable(problem: string): never {
  * @throws {StoreError} `NOT_DURABLE`
  */
 export async function checkSettings(ask: Ask): Promise<void> {
-  const [settings] = await ask<{
-    fsync: string
-    synchronous_commit: string
-    has_standbys: boolean
-    is_pglite: boolean
-  }>(
+  const [settings] = await ask<
+    Record<'fsync' | 'synchronous_commit', string> & Record<'has_standbys' | 'is_pglite', boolean>
+  >(
     `SELECT
       current_setting('fsync') AS fsync,
       current_setting('synchronous_commit') AS synchronous_commit,

@@ -7,7 +7,7 @@ import type { Ask } from './client.js'
 import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
 
-export /** A node of EXPLAIN (FORMAT JSON, VERBOSE). */
+/** A node of EXPLAIN (FORMAT JSON, VERBOSE). */
 interface PlanNode {
   readonly Schema?: string
   readonly 'Relation Name'?: string

@@ -75,13 +75,9 @@ function withAdvice(error: unknown, tables: Tables): unknown {
 }
 
 async function checkServer(ask: Ask): Promise<void> {
-  const [server] = await ask<{
-    version: number
-    name: string
-    encoding: string
-    search_path: string
-    schemas: string
-  }>(
+  const [server] = await ask<
+    { version: number } & Record<'name' | 'encoding' | 'search_path' | 'schemas', string>
+  >(
     `SELECT
       current_setting('server_version_num')::integer AS version,
       current_setting('server_version') AS name,
@@ -199,9 +195,9 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
       { isSolvedByMigration: true },
     )
   }
-  const [newest] = await ask<{
-    version: number | null
-  }>(`SELECT max(version) AS version FROM ${schema}.migrations`)
+  const [newest] = await ask<{ version: number | null }>(
+    `SELECT max(version) AS version FROM ${schema}.migrations`,
+  )
   const version = newest?.version ?? 0
   // A newer schema keeps the functions of this release.
   if (version < schemaVersion) {
@@ -225,9 +221,7 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
       WHERE n.nspname = $1`,
     [schemaName],
   )
-  const [registered] = await ask<{
-    sets: number
-  }>(`SELECT count(*)::integer AS sets FROM ${schema}.options`)
+  const [registered] = await ask<{ sets: number }>(`SELECT count(*)::integer AS sets FROM ${schema}.options`)
   for (const { name, body, attributes } of functionsOf(tables)) {
     const sameName = stored.filter(other => other.name === name)
     // PAM code calls this one. Beside other options, it may belong to those.
