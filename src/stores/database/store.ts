@@ -172,7 +172,7 @@ async function pingOf({
   }
 }
 
-/** Here it is decided whether a batch is one statement, or a database transaction with the operator's rows. */
+/** Decides whether a batch is one statement, or a database transaction with the operator's rows. */
 function executeWith<More extends Findings>(
   parts: DatabaseParts<More>,
   gauge: DurabilityGauge,

@@ -32,7 +32,7 @@ export class Session {
   /** The greatest packet in bytes that the server reads; `null`: the session is not prepared yet. */
   #packetBytesMax: number | null = null
   readonly #connection: Connection
-  /** Independent of the settings of the pool: another `typeCast` than the default only a function replaces. */
+  /** Independent of the pool's settings: another `typeCast` than the default only a function replaces. */
   readonly #format: object
 
   constructor(connection: Connection) {

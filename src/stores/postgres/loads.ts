@@ -25,7 +25,7 @@ export function createReaders(
   const load = functionCall(tables, 'load', columns, 5)
   const loadConfirmed = procedureCall(tables, 'load_confirmed', 6)
   return {
-    /** For decisions whose commit is proven by its guards: it may read what was never committed, or is old. */
+    /** For decisions whose commit its guards prove: it may read what was never committed, or is old. */
     async read(keys: readonly WalletKeys[], found: PostgresFindings): Promise<LoadRow[]> {
       const { values: timeline, accept } = timelines.next()
       const values = [jsonOf(keys, found.columns), found.everyRow, timeoutMs, ...timeline]

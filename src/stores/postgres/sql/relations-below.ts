@@ -28,7 +28,7 @@ export const relationsBelow = (query: string) => sql`
     ) below (oid)
   )`
 
-/** The oids of the library's tables of these names; `$1` is the name of its schema. */
+/** The library's tables of these names, each by its oid; `$1` is the name of its schema. */
 export const ownRelations = (...names: readonly string[]) => sql`
   SELECT c.oid
   FROM pg_catalog.pg_class c
