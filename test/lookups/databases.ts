@@ -42,7 +42,7 @@ export interface Opened {
   /** The rows of a query, with the placeholders of `run`. */
   rows(text: string): Promise<readonly object[]>
   /** Runs the migration again. */
-  migrate(settings: { lookupIndexes?: boolean }): Promise<void>
+  migrate(settings: { lookupIndexes?: boolean }): Promise<unknown>
   /** Any statement; `TRANSACTIONS`, `BETS` and `PLAYERS` stand for the tables, `SCHEMA` for the schema. */
   run(text: string): Promise<void>
   /** Of the operator's own players' table. */

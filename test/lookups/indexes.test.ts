@@ -73,10 +73,14 @@ it('may be an index of the operator that begins with the same columns', async ()
 
 it('are no option of the store: they belong into the next argument', async () => {
   const misplaced = { schema: 'misplaced', lookupIndexes: true }
-  await expect(migratePostgres(database.pool, misplaced)).rejects.toThrow(
-    /lookupIndexes belongs in the third/,
-  )
-  await expect(migrateMysql({} as never, misplaced)).rejects.toThrow(/lookupIndexes belongs in the third/)
+  await expect(migratePostgres(database.pool, misplaced)).rejects.toThrow(/unknown option "lookupIndexes"/)
+  await expect(migrateMysql({} as never, misplaced)).rejects.toThrow(/unknown option "lookupIndexes"/)
+})
+
+it('a misspelt option of a migration is an error: without players it would make a table of its own', async () => {
+  const misspelt = { schema: 'misspelt', player: { table: 'pam.accounts' } }
+  await expect(migratePostgres(database.pool, misspelt as never)).rejects.toThrow(/unknown option "player"/)
+  await expect(migrateMysql({} as never, misspelt as never)).rejects.toThrow(/unknown option "player"/)
 })
 
 it('are rejected as an option that is no boolean', async () => {

@@ -27,7 +27,7 @@ export interface CommitSettings {
   /** Known before the first changes are submitted. */
   columns(): Columns
   /** Commits the entries in one database transaction. */
-  execute(entries: readonly CommitEntry[], columns: Columns): Promise<readonly CommitRow[]>
+  execute(entries: readonly CommitEntry[]): Promise<readonly CommitRow[]>
   classify(error: unknown): Failure
   /** The error of a CHECK or a trigger in words, which name it; `null`: another error. */
   ruleProblem(cause: unknown): string | null
@@ -99,10 +99,10 @@ export class Commits {
   }
 
   async #perform(entries: readonly CommitEntry[], retries = this.#retries()): Promise<void> {
-    const { execute, columns, errors } = this.#settings
+    const { execute, errors } = this.#settings
     let rows: readonly CommitRow[]
     try {
-      rows = await execute(entries, columns())
+      rows = await execute(entries)
     } catch (error) {
       return await this.#recover(entries, retries, error)
     }

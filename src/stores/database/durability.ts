@@ -1,6 +1,7 @@
 /** Whether an answered commit survives the loss of its server, as the server itself reports it. */
 import { QueryFailed } from './deadline.js'
 import type { MakeError } from './errors.js'
+import { sharing } from './sharing.js'
 
 /**
  * - `alone`: an answered commit is on one server, as far as the store can see.
@@ -41,7 +42,8 @@ export class DurabilityGauge {
   #last: Durability | null = null
   /** When the last reading began. */
   #readAt = Number.NEGATIVE_INFINITY
-  #reading: Promise<unknown> | null = null
+  /** Batches at the same time share a reading. */
+  readonly #readShared = sharing(() => this.read())
 
   constructor(settings: GaugeSettings) {
     this.#settings = { now: () => performance.now(), ...settings }
@@ -98,13 +100,7 @@ export class DurabilityGauge {
   /** @throws {QueryFailed} */
   async #prove(sent: boolean): Promise<void> {
     try {
-      if (this.#settings.now() - this.#readAt > ageMsMax) {
-        // Batches at the same time share a reading.
-        this.#reading ??= this.read().finally(() => {
-          this.#reading = null
-        })
-        await this.#reading
-      }
+      if (this.#settings.now() - this.#readAt > ageMsMax) await this.#readShared()
       this.mustHold()
     } catch (error) {
       throw new QueryFailed(error, sent)

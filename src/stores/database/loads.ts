@@ -19,7 +19,7 @@ export interface LoadSettings {
   queue: QueueSettings
   /** Known before the first key is submitted. */
   columns(): Columns
-  read(keys: readonly WalletKeys[], columns: Columns): Promise<readonly LoadRow[]>
+  read(keys: readonly WalletKeys[]): Promise<readonly LoadRow[]>
   classify(error: unknown): Failure
   errors: StoreErrors
   players: Pick<Players, 'tableName' | 'columnNames'>
@@ -31,17 +31,14 @@ const aloneMsMax = 20
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
 export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
-  const { kind, queue, columns, read, classify, errors } = settings
+  const { kind, queue, read, classify, errors } = settings
 
   const fresh = () => retriesWithin(queue.queuedMsMax)
 
   async function perform(entries: readonly LoadEntry[], retries: Retries): Promise<void> {
     let rows: readonly LoadRow[]
     try {
-      rows = await read(
-        entries.map(({ item }) => item),
-        columns(),
-      )
+      rows = await read(entries.map(({ item }) => item))
     } catch (error) {
       const { kind, cause, timedOut, lost, answer } = classify(error)
       // A read can be repeated, on another connection.

@@ -35,24 +35,3 @@ export function migrationSettings(
     withIndexes: check.boolean('lookupIndexes', settings.lookupIndexes ?? false),
   }
 }
-
-/**
- * Picks the options that a migration needs: a caller may pass all options of the store.
- *
- * @throws `INVALID_OPTIONS` for a setting among them
- */
-export function migrationOptions<Options extends { schema?: unknown; players?: unknown; outbox?: unknown }>(
-  check: OptionChecks,
-  options: Options,
-): Pick<Options, 'schema' | 'players' | 'outbox'> {
-  for (const name of settingNames) {
-    if (name in options)
-      check.invalid(`${name} belongs in the third argument: migrate(client, options, { ${name} })`)
-  }
-  const { schema, players, outbox } = options
-  return {
-    ...(schema === undefined ? {} : { schema }),
-    ...(players === undefined ? {} : { players }),
-    ...(outbox === undefined ? {} : { outbox }),
-  }
-}

@@ -1,7 +1,6 @@
 /** The options that every store over a database has. */
-import type { QueueSettings } from '../../batches/index.js'
 import type { OptionChecks } from '../../option-checks.js'
-import type { PendingCommit, Query, WithinTransaction } from './within-transaction.js'
+import type { PendingCommit, Query } from './within-transaction.js'
 
 export interface DatabaseStoreOptions {
   /**
@@ -72,25 +71,13 @@ export const databaseStoreOptionNames = [
   'requireDurability',
 ]
 
-export interface DatabaseStoreSettings {
-  withinTransaction: WithinTransaction | undefined
-  allowNotDurable: boolean
-  requireDurability: boolean
-  timeoutMs: number
-  lockTimeoutMs: number
-  queue: QueueSettings
-}
+export type DatabaseStoreSettings = ReturnType<typeof databaseStoreSettings>
 
 /** @throws `INVALID_OPTIONS`, naming the option */
-export function databaseStoreSettings(
-  check: OptionChecks,
-  options: DatabaseStoreOptions,
-): DatabaseStoreSettings {
+export function databaseStoreSettings(check: OptionChecks, options: DatabaseStoreOptions) {
   const { withinTransaction, requireDurability } = options
-  if (withinTransaction !== undefined && typeof withinTransaction !== 'function')
-    check.invalid('withinTransaction must be a function')
-  if (requireDurability !== undefined && requireDurability !== 'synchronous')
-    check.invalid("requireDurability must be 'synchronous'")
+  check.func('withinTransaction', withinTransaction)
+  if (requireDurability !== undefined) check.oneOf('requireDurability', requireDurability, ['synchronous'])
   const allowNotDurable = check.boolean('allowNotDurable', options.allowNotDurable ?? false)
   if (allowNotDurable && requireDurability !== undefined)
     check.invalid('requireDurability and allowNotDurable exclude each other')

@@ -5,12 +5,17 @@ import { fieldOf } from '../../foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
+import { QueryFailed } from './deadline.js'
 import { type Durability, DurabilityGauge } from './durability.js'
-import { type MakeError, unavailableFor } from './errors.js'
-import { createLoads, type LoadSettings } from './loads.js'
+import { type MakeError, StoreError, unavailableFor } from './errors.js'
+import { createLoads } from './loads.js'
+import { OperatorHook } from './operator-hook.js'
 import { notRepresentable } from './refusals.js'
-import type { CommitRow } from './rows.js'
-import { StartCheck } from './start-check.js'
+import type { CommitRow, LoadRow } from './rows.js'
+import { sharing } from './sharing.js'
+import type { DatabaseStoreSettings } from './store-options.js'
+import type { Tables } from './tables.js'
+import type { CommitEntry, Query } from './within-transaction.js'
 
 export interface DatabaseStore extends WalletStore {
   loadConfirmed: NonNullable<WalletStore['loadConfirmed']>
@@ -43,57 +48,72 @@ export interface DatabaseStore extends WalletStore {
 }
 
 /** The results of the check of the database. */
-export interface Found {
+export interface Findings {
   columns: Columns
   column: BalanceColumn
 }
 
-/** What a database does differently. */
-export interface DatabaseParts
-  extends Omit<CommitSettings, 'columns' | 'execute'>,
-    Omit<LoadSettings, 'kind' | 'columns' | 'read'> {
-  check(): Promise<Found>
-  /** @throws `UNAVAILABLE` */
-  ping(): Promise<Durability>
-  requireDurability: boolean
-  read: LoadSettings['read']
-  readConfirmed: LoadSettings['read']
-  execute(entries: Executed, found: Found): ReturnType<CommitSettings['execute']>
-  /** Called with what `execute` has returned, when the commits are certain. */
-  onConfirmed?(entries: Executed, rows: readonly CommitRow[]): void
+/** Reads the records of keys. @throws {QueryFailed} */
+type Read<More> = (keys: readonly WalletKeys[], found: More) => Promise<readonly LoadRow[]>
+
+/** How a database commits. @throws {QueryFailed} */
+export interface Committer<More extends Findings> {
+  /** In one statement, which is a database transaction of its own. */
+  commit(items: readonly WalletChanges[], found: More): Promise<readonly CommitRow[]>
+  /** In one database transaction, with what `callHook` writes before the COMMIT. */
+  commitWith(
+    callHook: (query: Query, rows: readonly CommitRow[]) => Promise<void>,
+    items: readonly WalletChanges[],
+    found: More,
+  ): Promise<readonly CommitRow[]>
 }
 
-type Executed = Parameters<CommitSettings['execute']>[0]
+/** What a database does differently. */
+export interface DatabaseParts<More extends Findings = Findings>
+  extends Committer<More>,
+    Pick<CommitSettings, 'classify' | 'errors' | 'ruleProblem' | 'retryUnknown'> {
+  tables: Tables
+  settings: DatabaseStoreSettings
+  check(): Promise<More>
+  /** Rejects where the database cannot be reached, or must not be written to. */
+  ping(): Promise<Durability>
+  /** The error of a driver, or of the server, in words. */
+  describeError(error: unknown): string
+  read: Read<More>
+  readConfirmed: Read<More>
+  /** Where a value begins that a hook has written into the text of a statement. */
+  valueStart: RegExp
+  /** Called when commits are certain, with the very rows that `commit` or `commitWith` has returned. */
+  onConfirmed?(items: readonly WalletChanges[], rows: readonly CommitRow[]): void
+}
 
-export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
-  const { queue, read, classify, errors, players } = parts
-  const gauge = new DurabilityGauge({
-    ask: parts.ping,
-    isRequired: parts.requireDurability,
-    makeError: errors.make,
-  })
-  const database = new StartCheck(async () => {
-    const found = await parts.check()
+export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<More>): DatabaseStore {
+  const { tables, settings, errors } = parts
+  const isRequired = settings.requireDurability
+  const gauge = new DurabilityGauge({ ask: () => pingOf(parts), isRequired, makeError: errors.make })
+  /** Of the last check that passed. */
+  let found: More | null = null
+  const check = sharing(async () => {
+    const checked = await parts.check()
     await gauge.read()
-    return found
+    found = checked
   })
-  const columns = () => database.found.columns
-  const shared = { queue, columns, classify, errors, players }
-  const loads = createLoads({ ...shared, kind: 'load', read })
-  const readConfirmed = gauge.guarded(parts.readConfirmed, false)
-  const confirmedLoads = createLoads({ ...shared, kind: 'load-confirmed', read: readConfirmed })
-  const execute = gauge.guarded((entries: Executed) => parts.execute(entries, database.found), true)
+  /** Called for requests alone, which wait for the check. */
+  const known = () => found as More
+  const columns = () => known().columns
+  const loadsBy = (kind: 'load' | 'load-confirmed', read: Read<More>) =>
+    createLoads({ ...parts, ...settings, kind, columns, ...tables, read: keys => read(keys, known()) })
+  const loads = loadsBy('load', parts.read)
+  const confirmedLoads = loadsBy('load-confirmed', gauge.guarded(parts.readConfirmed, false))
   const commits = new Commits({
     ...parts,
+    ...settings,
+    outbox: tables.outbox,
     columns,
-    async execute(entries) {
-      const rows = await execute(entries)
-      parts.onConfirmed?.(entries, rows)
-      return rows
-    },
+    execute: executeWith(parts, gauge, known),
   })
   const load = async (batches: typeof loads, keys: WalletKeys) => {
-    if (!database.isChecked) await database.check()
+    if (found === null) await check()
     return await batches.submit(keys)
   }
 
@@ -101,7 +121,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     contractVersion: 2,
 
     async ready() {
-      await database.check()
+      await check()
     },
 
     async ping() {
@@ -115,7 +135,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
 
     async commit(changes) {
       try {
-        if (!database.isChecked) await database.check()
+        if (found === null) await check()
       } catch (error) {
         // Nothing was done. After a conflict the core loads, and the load reports the problem.
         const isUnavailable = fieldOf(error, 'code') === 'UNAVAILABLE'
@@ -131,9 +151,48 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
         commits: commits.stats,
         lockWaits: commits.lockWaitStats,
         durability: gauge.last,
-        outbox: parts.outbox,
+        outbox: tables.outbox,
       }
     },
+  }
+}
+
+/** @throws `UNAVAILABLE` */
+async function pingOf({
+  ping,
+  describeError,
+  errors,
+}: Pick<DatabaseParts, 'ping' | 'describeError' | 'errors'>) {
+  try {
+    return await ping()
+  } catch (error) {
+    const cause = error instanceof QueryFailed ? error.cause : error
+    if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
+    throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
+  }
+}
+
+/** Decides whether a batch is one statement, or a database transaction with the operator's rows. */
+function executeWith<More extends Findings>(
+  parts: DatabaseParts<More>,
+  gauge: DurabilityGauge,
+  known: () => More,
+): CommitSettings['execute'] {
+  const { settings, errors, valueStart } = parts
+  const { withinTransaction } = settings
+  const hook = withinTransaction && new OperatorHook(withinTransaction, errors.make, valueStart)
+  const execute = gauge.guarded((entries: readonly CommitEntry[], items: readonly WalletChanges[]) => {
+    const found = known()
+    if (hook === undefined) return parts.commit(items, found)
+    return hook.during(call =>
+      parts.commitWith((query, rows) => call(query, { entries, rows, ...found }), items, found),
+    )
+  }, true)
+  return async entries => {
+    const items = entries.map(({ item }) => item)
+    const rows = await execute(entries, items)
+    parts.onConfirmed?.(items, rows)
+    return rows
   }
 }
 

@@ -3,7 +3,7 @@
 import { storeError } from './errors.js'
 import { multiPrimary } from './group-replication.js'
 import { checkWritable } from './server-state.js'
-import type { Session } from './session.js'
+import { type Session, settingsOf } from './session.js'
 
 const names = [
   'version',
@@ -26,14 +26,11 @@ type Variables = ReadonlyMap<string, string>
  * @throws {StoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE`
  */
 export async function checkServer(database: Session, allowNotDurable: boolean): Promise<string> {
-  const rows = [
-    ...(await database.rows(
-      `SHOW VARIABLES WHERE Variable_name IN (${names.map(name => `'${name}'`).join(', ')})`,
-    )),
+  const variables: Variables = new Map([
+    ...(await settingsOf(database, 'VARIABLES', names)),
     // The store's own sessions have it OFF; the sessions of other code begin with the global value.
-    ...(await database.rows(`SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_dirty_reads'`)),
-  ]
-  const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
+    ...(await settingsOf(database, 'GLOBAL VARIABLES', ['wsrep_dirty_reads'])),
+  ])
   checkVersion(variables)
   checkMode(variables)
   checkBinaryLog(variables)

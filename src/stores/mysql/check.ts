@@ -13,7 +13,7 @@ import type { Values } from './rows.js'
 import type { Session } from './session.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { rightsOf } from './sql/rights.js'
-import { calledProcedure, procedureMode, proceduresOf } from './sql/schema.js'
+import { callOf, procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
@@ -27,9 +27,9 @@ export async function checkServers(
   tables: Tables,
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
-  const checks = connections.onEach(async (database, group) => ({
+  const checks = connections.servers.onEach(async database => ({
     ...(await checkDatabase(database, tables, allowNotDurable)),
-    group,
+    group: database.cluster,
   }))
   const results = await Promise.allSettled(checks)
   const checked = results.flatMap((result, index) =>
@@ -48,7 +48,7 @@ export async function checkServers(
       `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one ` +
         'cluster: a call whose answer is lost would be recorded on both. Set read_only on all but one',
     )
-  connections.begin(first.number - 1, first.group)
+  connections.servers.begin(first.number - 1, first.group)
   return first.column
 }
 
@@ -338,8 +338,7 @@ async function tryProcedures(database: Session, tables: Tables): Promise<void> {
 /** Runs every statement once, without changes: the server reports the problems that are left. */
 async function tryStatements(database: Session, tables: Tables): Promise<void> {
   const { schema } = tables
-  const call = (name: string, values: unknown[]) =>
-    database.call(`CALL ${calledProcedure(tables, name)}(${values.map(() => '?').join(', ')})`, values)
+  const call = (name: string, values: unknown[]) => database.call(callOf(tables, name, values.length), values)
   await call('load', ['[["placebet", "", null, ""]]', proofId()])
   await call('commit', ['[]', '[]', null, null, 1])
   await call('commit_one', [...itemFields.map(() => null), null, null, null, 1])

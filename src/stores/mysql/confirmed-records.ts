@@ -6,9 +6,8 @@ import type { WalletChanges } from '../../store.js'
 import { StoreError } from '../database/errors.js'
 import type { CommitRow } from '../database/rows.js'
 import { sql } from '../database/sql-text.js'
-import type { Connection } from './driver.js'
 import { checkWritable } from './server-state.js'
-import { serverOf, sessionOf } from './session.js'
+import type { Session } from './session.js'
 import type { Tables } from './tables.js'
 
 /** Of a server that answers, and must not be asked. */
@@ -55,12 +54,11 @@ export class ConfirmedRecords {
   }
 
   /** Asks nothing of the server that has confirmed all of them. @throws {NotAsked} */
-  async admit(connection: Connection): Promise<void> {
-    const server = serverOf(connection)
+  async admit(session: Session): Promise<void> {
+    const { server } = session
     // What other servers confirm meanwhile is of concurrent calls, and may come without end.
     const lacks = [...this.#records].filter(({ servers }) => !servers.has(server))
     if (lacks.length === 0) return
-    const session = sessionOf(connection)
     // A replica may be behind. It is one that can be written to, and is, that must not be asked.
     await checkWritable(session)
     for (const { key, servers } of lacks) {
@@ -70,8 +68,7 @@ export class ConfirmedRecords {
   }
 
   /** Runs `commit`, whose result {@link confirm} is called with when the outcome is known. */
-  async sending<Result>(connection: Connection, commit: () => Promise<Result>): Promise<Result> {
-    const server = serverOf(connection)
+  async sending<Result>({ server }: Session, commit: () => Promise<Result>): Promise<Result> {
     const before = [...this.#records].filter(({ servers }) => servers.has(server))
     const result = await commit()
     if (typeof result === 'object' && result !== null) this.#sent.set(result, { server, before })

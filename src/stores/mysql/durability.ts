@@ -2,8 +2,7 @@
 import type { Durability } from '../database/durability.js'
 import { hasNumber, privilegeNumbers } from './errors.js'
 import { membersOf } from './group-replication.js'
-import type { Session } from './session.js'
-import { literal } from './sql/quoting.js'
+import { type Session, settingsOf } from './session.js'
 
 type Values = ReadonlyMap<string, string>
 
@@ -26,8 +25,8 @@ const statusNames = [
  *   answer: an acknowledging semi-synchronous replica, or another member of the cluster or group
  */
 export async function readDurability(database: Session): Promise<Durability> {
-  const variables = await valuesOf(database, 'VARIABLES', variableNames)
-  const status = await valuesOf(database, 'STATUS', statusNames)
+  const variables = await settingsOf(database, 'GLOBAL VARIABLES', variableNames)
+  const status = await settingsOf(database, 'GLOBAL STATUS', statusNames)
   const found = await replication(database, variables, status)
   const lazySetting = [
     'innodb_flush_log_at_trx_commit',
@@ -35,17 +34,6 @@ export async function readDurability(database: Session): Promise<Durability> {
   ].find(name => variables.get(name) !== '1')
   if (found.level !== 'synchronous' || lazySetting === undefined) return found
   return { level: 'asynchronous', reason: `${lazySetting} is ${variables.get(lazySetting)}` }
-}
-
-async function valuesOf(
-  database: Session,
-  kind: 'VARIABLES' | 'STATUS',
-  names: readonly string[],
-): Promise<Values> {
-  const rows = await database.rows(
-    `SHOW GLOBAL ${kind} WHERE Variable_name IN (${names.map(literal).join(', ')})`,
-  )
-  return new Map(rows.map(([name, value]) => [String(name), String(value)]))
 }
 
 async function replication(database: Session, variables: Values, status: Values): Promise<Durability> {

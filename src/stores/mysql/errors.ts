@@ -90,10 +90,7 @@ const temporaryNumbers = [1205, 1290, 1836, 1792, 1021, 1114, 1206, 1637]
  * offline mode; 3781 to 3783, 3796 to 3799, 4094 a node of a group that is not ready for database
  * transactions, as while its primary is replaced.
  */
-const serverNumbers = [
-  ...[1040, 1203, 1226, 3032, 6400, 6401],
-  ...[3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094],
-]
+const serverNumbers = [1040, 1203, 1226, 3032, 6400, 6401, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094]
 
 /**
  * The commit may be recorded: 1180 the error of a COMMIT (the procedures give every error of a COMMIT this
@@ -104,8 +101,8 @@ const serverNumbers = [
  * without a number of its own.
  */
 const unknownNumbers = [
-  ...[1180, 1181, 1047, 1317, 1969, 3024, 1053, 1927, 4031],
-  ...[1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 3100, 3101, 1105],
+  1180, 1181, 1047, 1317, 1969, 3024, 1053, 1927, 4031, 1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160,
+  1161, 3100, 3101, 1105,
 ]
 
 /**

@@ -1,11 +1,11 @@
 /** Reads the records of many keys. */
 import type { WalletKeys } from '../../store.js'
-import type { Columns } from '../database/columns.js'
 import type { LoadRow } from '../database/rows.js'
+import type { Findings } from '../database/store.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
-import { calledProcedure } from './sql/schema.js'
+import { callOf } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 /** A replica lags, so that its records may be old. Another server of the list may answer. */
@@ -18,10 +18,10 @@ function mustBeWritable(rows: readonly Values[]): void {
  * @returns the readers of `load` and of `loadConfirmed`, which ends with a proof that the server can commit
  */
 export function createReaders(connections: Connections, tables: Tables) {
-  const text = `CALL ${calledProcedure(tables, 'load')}(?, ?)`
+  const text = callOf(tables, 'load', 2)
   const reader =
     (proof: () => string | null) =>
-    async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> => {
+    async (keys: readonly WalletKeys[], { columns }: Findings): Promise<LoadRow[]> => {
       const rows = await connections.readByCall(text, [keysOf(keys, columns), proof()], mustBeWritable)
       return rows.map(loadRowOf)
     }

@@ -2,18 +2,15 @@
 
 import { QueryFailed } from '../database/deadline.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import {
-  type MigrationSettings,
-  migrationOptions,
-  migrationSettings,
-} from '../database/migration-settings.js'
+import { type MigrationSettings, migrationSettings } from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
+import { databaseStoreOptionNames } from '../database/store-options.js'
 import { migrationProblem, wrongProcedures } from './check.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
 import { check, storeError } from './errors.js'
 import type { Session } from './session.js'
-import { creditProcedureName } from './sql/fragments.js'
+import { creditProcedureName, type Procedure } from './sql/fragments.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
@@ -50,11 +47,9 @@ export function mysqlMigrationSql(
     'SET NAMES utf8mb4;',
     ...[...tableStatements(tables), ...indexes].map(statement => `${statement};`),
     'DELIMITER $$',
-    ...procedureStatements(
-      tables,
-      () => true,
-      name => name === creditProcedureName,
-    ).map(statement => `${statement} $$`),
+    ...proceduresOf(tables)
+      .flatMap(each => (each.name === creditProcedureName ? replacing(tables, each) : [each.definition]))
+      .map(statement => `${statement} $$`),
     'DELIMITER ;',
     `SET ${sessionVariables.map(name => `SESSION ${name} = @bet_wallet_${name}`).join(', ')};`,
     '',
@@ -68,20 +63,10 @@ const sessionVariables = ['sql_mode', 'character_set_client', 'character_set_res
  * On MySQL a procedure that is replaced is dropped first, and with it what was granted on it. Each server
  * takes the comments of the other for comments.
  */
-function procedureStatements(
-  tables: Tables,
-  isIncluded: (name: string) => boolean,
-  isReplaced: (name: string) => boolean,
-): string[] {
-  return proceduresOf(tables)
-    .filter(({ name }) => isIncluded(name))
-    .flatMap(({ name, definition }) => [
-      ...(isReplaced(name)
-        ? [`/*!80000 DROP PROCEDURE IF EXISTS ${tables.schema}.${name} */ /*M!100001 DO 0 */`]
-        : []),
-      definition,
-    ])
-}
+const replacing = ({ schema }: Tables, { name, definition }: Procedure) => [
+  `/*!80000 DROP PROCEDURE IF EXISTS ${schema}.${name} */ /*M!100001 DO 0 */`,
+  definition,
+]
 
 /**
  * Creates the library's tables and procedures, or brings them up to date. Several processes may call it at
@@ -90,6 +75,7 @@ function procedureStatements(
  *
  * @param client a pool; on a cluster that of any one server
  * @param options those of the store; only `schema`, `players` and `outbox` are used
+ * @returns whether there was anything to do
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; and the errors of the client
  */
@@ -97,18 +83,9 @@ export async function migrateMysql(
   client: MysqlPool,
   options: MysqlTables = {},
   settings: MigrationSettings = {},
-): Promise<void> {
-  await migrateIfNeeded(client, options, settings)
-}
-
-/** As {@link migrateMysql}. @returns whether there was anything to do */
-export async function migrateIfNeeded(
-  client: MysqlPool,
-  options: MysqlTables,
-  settings: MigrationSettings,
 ): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
-  const tables = tablesOf(migrationOptions(check, options))
+  const tables = tablesOf(options, databaseStoreOptionNames)
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
     return await connections.onAny(async database => {
@@ -138,8 +115,8 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
     const wrong = await wrongProcedures(database, tables, allowOtherOptions)
-    const isWrong = (name: string) => wrong.has(name)
-    for (const statement of procedureStatements(tables, isWrong, isWrong)) await database.run(statement)
+    const replaced = proceduresOf(tables).filter(({ name }) => wrong.has(name))
+    for (const statement of replaced.flatMap(each => replacing(tables, each))) await database.run(statement)
   })
   return true
 }

@@ -1,9 +1,7 @@
 /** Whether a server can be written to now, and what a commit on it reaches. */
-import type { Connection } from './driver.js'
 import { storeError } from './errors.js'
 import { groupProblem } from './group-replication.js'
-import { isOfGroup, type Session, serverNames, sessionOf } from './session.js'
-import { literal } from './sql/quoting.js'
+import { type Session, serverNames, settingsOf } from './session.js'
 
 export interface ServerState {
   /** Why it cannot be written to now; `null`: it can. */
@@ -21,19 +19,13 @@ const stateNames = [
 ]
 
 export async function serverState(database: Session): Promise<ServerState> {
-  const valuesOf = async (kind: 'VARIABLES' | 'STATUS', names: readonly string[]) =>
-    new Map(
-      (await database.rows(
-        `SHOW GLOBAL ${kind} WHERE Variable_name IN (${names.map(literal).join(', ')})`,
-      )) as [string, string][],
-    )
   const {
     read_only: readOnly,
     innodb_read_only: engineReadOnly,
     wsrep_on: isGalera,
     group_replication_group_name: group,
     ...ids
-  } = Object.fromEntries(await valuesOf('VARIABLES', stateNames))
+  } = Object.fromEntries(await settingsOf(database, 'GLOBAL VARIABLES', stateNames))
   const problem = readOnly === 'OFF' && engineReadOnly === 'OFF' ? null : 'this server is read-only'
   if (isGalera !== 'ON') {
     // Not the name of the group: two nodes that are its primaries have divided it.
@@ -43,7 +35,11 @@ export async function serverState(database: Session): Promise<ServerState> {
       cluster,
     }
   }
-  const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
+  const status = await settingsOf(database, 'GLOBAL STATUS', [
+    'wsrep_cluster_status',
+    'wsrep_ready',
+    'wsrep_cluster_state_uuid',
+  ])
   const cluster = status.get('wsrep_cluster_state_uuid') ?? ''
   status.delete('wsrep_cluster_state_uuid')
   const wrong = [...status].find(([, value]) => value !== 'ON' && value !== 'Primary')
@@ -51,9 +47,9 @@ export async function serverState(database: Session): Promise<ServerState> {
 }
 
 /** Before each call: a node may leave its group at any time. @throws {StoreError} `UNAVAILABLE` */
-export async function checkMembership(connection: Connection): Promise<void> {
-  if (!isOfGroup(connection)) return
-  const problem = await groupProblem(sessionOf(connection))
+export async function checkMembership(database: Session): Promise<void> {
+  if (!database.isOfGroup) return
+  const problem = await groupProblem(database)
   if (problem !== null) throw storeError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }
 

@@ -3,10 +3,10 @@ import { notify } from '../../hooks.js'
 import { type Deadline, QueryFailed } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
 import { type ConfirmedRecords, NotAsked, warn } from './confirmed-records.js'
-import { type CallbackPool, type Connection, callbackPoolOf, type MysqlPool } from './driver.js'
+import { type CallbackPool, callbackPoolOf, type MysqlPool } from './driver.js'
 import { classify, storeError } from './errors.js'
 import { checkWritable, serverState } from './server-state.js'
-import { clusterOf, sessionOf } from './session.js'
+import type { Session } from './session.js'
 
 /** A server, by its pool. */
 interface Server {
@@ -19,7 +19,7 @@ interface Server {
   probeAt: number
 }
 
-type Work<T> = (connection: Connection, deadline: Deadline) => Promise<T>
+type Work<T> = (session: Session, deadline: Deadline) => Promise<T>
 
 /** Runs `work` on a connection of the pool. @param share of the time that a server has */
 type Borrow = <T>(pool: CallbackPool, work: Work<T>, share?: number) => Promise<T>
@@ -30,6 +30,7 @@ const restMs = 1_000
 const lookMs = 5_000
 
 export class Servers {
+  readonly hasSeveral: boolean
   readonly #servers: readonly Server[]
   readonly #borrow: Borrow
   readonly #records: ConfirmedRecords | null
@@ -50,20 +51,17 @@ export class Servers {
       failures: 0,
       probeAt: 0,
     }))
+    this.hasSeveral = pools.length > 1
     this.#records = records
     this.#borrow = (pool, work, share) =>
       borrow(
         pool,
-        async (connection, deadline) => {
-          await this.#admit(connection)
-          return await work(connection, deadline)
+        async (session, deadline) => {
+          await this.#admit(session)
+          return await work(session, deadline)
         },
         share,
       )
-  }
-
-  get isCluster(): boolean {
-    return this.#servers.length > 1
   }
 
   /** The check at start has found this server, by its index in the list. */
@@ -87,10 +85,10 @@ export class Servers {
     const errors: unknown[] = []
     for (const server of this.#inOrder()) {
       try {
-        const result = await this.#borrow(server.pool, async (connection, deadline) => {
-          if (this.isCluster && (server.failed || server !== (this.#current ?? server)))
-            await this.#takeOver(server, connection)
-          return await work(connection, deadline)
+        const result = await this.#borrow(server.pool, async (session, deadline) => {
+          if (this.hasSeveral && (server.failed || server !== (this.#current ?? server)))
+            await this.#takeOver(server, session)
+          return await work(session, deadline)
         })
         this.#records?.report(null)
         if (commits) this.#current ??= server
@@ -101,7 +99,7 @@ export class Servers {
         if (failure.lost || failure.timedOut || goOn) markFailed(server)
         if (!goOn) {
           // A wait for a lock may also be how a node without a majority answers.
-          if (failure.kind === 'unavailable' && this.isCluster) notify('A probe', () => this.#probe(server))
+          if (failure.kind === 'unavailable' && this.hasSeveral) notify('A probe', () => this.#probe(server))
           throw error
         }
         errors.push(error)
@@ -124,16 +122,16 @@ export class Servers {
   }
 
   /** Before all else that a session is used for. @throws {NotAsked} */
-  async #admit(connection: Connection): Promise<void> {
-    if (this.#cluster !== null && clusterOf(connection) !== this.#cluster)
+  async #admit(session: Session): Promise<void> {
+    if (this.#cluster !== null && session.cluster !== this.#cluster)
       throw new NotAsked('this server is not in the group or cluster of the others, as it was found at start')
-    await this.#records?.admit(connection)
+    await this.#records?.admit(session)
   }
 
   /** The servers in the order of the list. Failed ones come last, and are probed beside the request. */
   #inOrder(): readonly Server[] {
     const failed = this.#servers.filter(each => each.failed)
-    if (this.isCluster) for (const server of failed) notify('A probe', () => this.#probe(server))
+    if (this.hasSeveral) for (const server of failed) notify('A probe', () => this.#probe(server))
     return [...this.#servers.filter(each => !each.failed), ...failed]
   }
 
@@ -144,7 +142,7 @@ export class Servers {
     server.probeAt = Number.POSITIVE_INFINITY
     const { failures } = server
     try {
-      await this.#borrow(server.pool, connection => this.#check(server, connection))
+      await this.#borrow(server.pool, session => this.#check(server, session))
       if (server.failures === failures) server.failed = false
     } catch {
       // It stays last, and the next probe is later.
@@ -153,8 +151,8 @@ export class Servers {
     server.probeAt = performance.now() + restMs
   }
 
-  async #takeOver(server: Server, connection: Connection): Promise<void> {
-    await this.#check(server, connection)
+  async #takeOver(server: Server, session: Session): Promise<void> {
+    await this.#check(server, session)
     this.#current = server
   }
 
@@ -164,30 +162,26 @@ export class Servers {
    *
    * @throws {StoreError} `UNAVAILABLE`
    */
-  async #check(server: Server, connection: Connection): Promise<void> {
-    const cluster = await checkWritable(sessionOf(connection))
+  async #check(server: Server, session: Session): Promise<void> {
+    const cluster = await checkWritable(session)
     const current = this.#current
     if (current === null || current === server) return
     // It must leave time for the answer of this one.
-    const state = await this.#borrow(current.pool, other => serverState(sessionOf(other)), 0.5).catch(
-      () => null,
-    )
+    const state = await this.#borrow(current.pool, serverState, 0.5).catch(() => null)
     if (state?.problem === null && state.cluster !== cluster)
       throw new NotAsked(`${twoWritable}. Set read_only on one of them`)
   }
 
   #lookSometimes(): void {
-    if (!this.isCluster || this.#lookAt > performance.now()) return
+    if (!this.hasSeveral || this.#lookAt > performance.now()) return
     notify('A look at idle servers', () => this.look())
   }
 
   /** Warns of a server that can be written to and must not be asked, beside the one that is asked. */
   async look(): Promise<void> {
-    if (!this.isCluster || this.#lookAt === Number.POSITIVE_INFINITY) return
+    if (!this.hasSeveral || this.#lookAt === Number.POSITIVE_INFINITY) return
     this.#lookAt = Number.POSITIVE_INFINITY
-    const states = await Promise.allSettled(
-      this.#servers.map(({ pool }) => this.#borrow(pool, each => serverState(sessionOf(each)))),
-    )
+    const states = await Promise.allSettled(this.#servers.map(({ pool }) => this.#borrow(pool, serverState)))
     const problems = states.flatMap((state, index) => {
       const problem = state.status === 'rejected' && notAskedOf(state.reason)?.problem
       return problem ? [`Server ${index + 1} of the list: ${problem}`] : []

@@ -2,9 +2,7 @@
 
 import { notify } from '../../hooks.js'
 import { columnsOf } from '../database/columns.js'
-import { QueryFailed } from '../database/deadline.js'
-import { StoreError } from '../database/errors.js'
-import { createDatabaseStore, type DatabaseStore, type Found } from '../database/store.js'
+import { createDatabaseStore, type DatabaseStore } from '../database/store.js'
 import {
   type DatabaseStoreOptions,
   databaseStoreOptionNames,
@@ -48,48 +46,34 @@ export interface MysqlStore extends DatabaseStore {
 export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): MysqlStore {
   const tables = tablesOf(options, databaseStoreOptionNames)
   const settings = databaseStoreSettings(check, options)
-  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, requireDurability, queue } = settings
-  if (queue.batchMax > batchMaxMost)
+  if (settings.queue.batchMax > batchMaxMost)
     check.invalid(`batchMax must be a whole number from 1 to ${batchMaxMost}`)
   const records = new ConfirmedRecords(tables)
-  const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs }, records)
-
-  async function checkStart(): Promise<Found> {
-    const column = await checkServers(connections, tables, allowNotDurable)
-    return { columns: columnsOf(tables.players, column, check), column }
-  }
+  const connections = connectionsFrom(client, settings, records)
 
   const store = createDatabaseStore({
-    queue,
-    lockTimeoutMs,
-    classify,
+    tables,
+    settings,
     errors,
-    check: checkStart,
-    async ping() {
-      notify('A look at idle servers', () => connections.look())
-      try {
-        return await connections.onAny(async database => {
-          await checkWritable(database)
-          return await readDurability(database)
-        })
-      } catch (error) {
-        const cause = error instanceof QueryFailed ? error.cause : error
-        if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
-        throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
-      }
-    },
-    requireDurability,
-    players: tables.players,
-    ...createReaders(connections, tables),
-    execute: createCommitter({ connections, tables, withinTransaction }),
+    classify,
     ruleProblem,
-    retryUnknown: connections.isCluster,
-    outbox: tables.outbox,
-    onConfirmed: (entries, rows) =>
-      records.confirm(
-        entries.map(({ item }) => item),
-        rows,
-      ),
+    async check() {
+      const column = await checkServers(connections, tables, settings.allowNotDurable)
+      return { columns: columnsOf(tables.players, column, check), column }
+    },
+    async ping() {
+      notify('A look at idle servers', () => connections.servers.look())
+      return await connections.onAny(async database => {
+        await checkWritable(database)
+        return await readDurability(database)
+      })
+    },
+    describeError,
+    ...createReaders(connections, tables),
+    ...createCommitter(connections, tables),
+    valueStart,
+    retryUnknown: connections.servers.hasSeveral,
+    onConfirmed: (changes, rows) => records.confirm(changes, rows),
   })
   return {
     ...store,
@@ -102,3 +86,6 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
 
 /** The items of a batch are rows of a table in memory, which the server limits (`max_heap_table_size`). */
 const batchMaxMost = 1_000
+
+/** A text or a number in a statement: not a name in backticks. */
+const valueStart = /['"]|(?<![\w$.`])\d/

@@ -1,9 +1,8 @@
 /** Database transactions, whose COMMIT may have an unknown outcome. */
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
 import { withSavepoint } from '../database/within-transaction.js'
-import { type Connection, query } from './driver.js'
 import { conflictNumbers, hasNumber, serverErrorOf, storeError } from './errors.js'
-import { type Session, sessionOf } from './session.js'
+import type { Session } from './session.js'
 
 /** Called before something is sent that commits. @throws {StoreError} `UNAVAILABLE` */
 export function beforeCommit(deadline: Deadline): void {
@@ -12,16 +11,16 @@ export function beforeCommit(deadline: Deadline): void {
 }
 
 export function inTransaction<T>(
-  connection: Connection,
+  session: Session,
   deadline: Deadline,
   work: (database: Session) => Promise<T>,
 ): Promise<T> {
   return withSavepoint(async savepoint => {
-    await query(connection, 'START TRANSACTION')
+    await session.run('START TRANSACTION')
     // Gone, if the hook has ended the database transaction, or a deadlock that the hook swallowed.
-    await query(connection, `SAVEPOINT ${savepoint}`)
-    const result = await work(sessionOf(connection))
-    await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
+    await session.run(`SAVEPOINT ${savepoint}`)
+    const result = await work(session)
+    await session.run(`RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
       throw hasNumber(error, 1305)
         ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
             cause: error,
@@ -30,7 +29,7 @@ export function inTransaction<T>(
     })
     beforeCommit(deadline)
     try {
-      await query(connection, 'COMMIT')
+      await session.run('COMMIT')
     } catch (error) {
       throw hasNumber(error, ...conflictNumbers) ? error : new CommitFailed(error)
     }

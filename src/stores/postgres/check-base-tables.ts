@@ -1,27 +1,24 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
-import { type Ask, type PlayersTarget, planOf } from './check-visibility.js'
+import { failOf } from './check-players-table.js'
+import { type PlayersTarget, planOf } from './check-visibility.js'
+import type { Ask } from './client.js'
 import { storeError } from './errors.js'
 import { literal } from './sql/quoting.js'
-import { relationsBelow } from './sql/relations-below.js'
+import { ownRelations, relationsBelow } from './sql/relations-below.js'
 import type { Tables } from './tables.js'
-
-function fail({ tableName }: Tables['players'], problem: string): never {
-  throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
-}
 
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE` */
 export async function checkRules(ask: Ask, { players }: Tables): Promise<void> {
-  const [table] = (await ask(
+  const [table] = await ask<{ name: string }>(
     `WITH RECURSIVE ${relationsBelow(`SELECT ${literal(players.table)}::regclass::oid`)}
     SELECT c.oid::regclass::text AS name
     FROM relation
     JOIN pg_catalog.pg_rewrite rule ON rule.ev_class = relation.oid AND rule.ev_type = '2' -- UPDATE
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid
     LIMIT 1`,
-    [],
-  )) as { name: string }[]
+  )
   if (table !== undefined)
-    fail(players, `${table.name} has a rule for UPDATE, so that it may not change the balance`)
+    failOf(players)(`${table.name} has a rule for UPDATE, so that it may not change the balance`)
 }
 
 /**
@@ -30,14 +27,8 @@ export async function checkRules(ask: Ask, { players }: Tables): Promise<void> {
  */
 export async function checkBaseTables(ask: Ask, tables: Tables, target: PlayersTarget): Promise<boolean> {
   const { players } = tables
-  const relations = (await ask(
-    `WITH RECURSIVE ${relationsBelow(`
-      SELECT c.oid
-      FROM pg_catalog.pg_class c
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions')
-        OR n.nspname = $2 AND c.relname = $3
-    `)}
+  const relations = await ask<{ name: string; kind: string; has_triggers: boolean }>(
+    `WITH RECURSIVE ${relationsBelow(`${ownRelations('bets', 'transactions')} OR n.nspname = $2 AND c.relname = $3`)}
     SELECT c.oid::regclass::text AS name, c.relkind::text AS kind,
       EXISTS (
         SELECT FROM pg_catalog.pg_trigger t
@@ -46,16 +37,14 @@ export async function checkBaseTables(ask: Ask, tables: Tables, target: PlayersT
     FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid`,
     [tables.schemaName, ...target.table],
-  )) as { name: string; kind: string; has_triggers: boolean }[]
+  )
   for (const { name, kind } of relations) {
     if (kind === 'f')
-      fail(
-        players,
+      failOf(players)(
         `${name} is a foreign table: its server commits before this one, and a debit may be done twice`,
       )
     if (kind === 'v')
-      fail(
-        players,
+      failOf(players)(
         `${name} is a view with an INSTEAD OF trigger, so that the balance may not be the one written`,
       )
   }
@@ -66,20 +55,15 @@ export async function checkBaseTables(ask: Ask, tables: Tables, target: PlayersT
 
 /** A BEFORE trigger of a row may drop a record, or change its id: a retry would then be a new transaction. */
 async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void> {
-  const [trigger] = (await ask(
-    `WITH RECURSIVE ${relationsBelow(`
-      SELECT c.oid
-      FROM pg_catalog.pg_class c
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions')
-    `)}
+  const [trigger] = await ask<{ table: string; name: string }>(
+    `WITH RECURSIVE ${relationsBelow(ownRelations('bets', 'transactions'))}
     SELECT t.tgrelid::regclass::text AS table, t.tgname::text AS name
     FROM relation
     JOIN pg_catalog.pg_trigger t ON t.tgrelid = relation.oid
     WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3 -- BEFORE, FOR EACH ROW
     LIMIT 1`,
     [schemaName],
-  )) as { table: string; name: string }[]
+  )
   if (trigger === undefined) return
   throw storeError(
     'SCHEMA_VERSION',
@@ -109,8 +93,7 @@ async function checkUniqueBelow(
     [...table, column],
   )
   if (unique === undefined && !(await isUniqueByPlan(ask, players)))
-    fail(
-      players,
+    failOf(players)(
       `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}`,
     )
 }

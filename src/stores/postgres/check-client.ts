@@ -2,7 +2,6 @@
 
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import type { Durability } from '../database/durability.js'
-import { StoreError } from '../database/errors.js'
 import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { type DurabilityRow, durabilityColumns, durabilityOf } from './durability.js'
@@ -16,24 +15,24 @@ import type { Timelines } from './timeline.js'
  * @throws {QueryFailed}
  */
 export async function checkClient(connections: Connections, transactions: boolean): Promise<void> {
-  const { readOnly, clientMinMessages, clientEncoding } = await sessionOf(connections)
-  if (clientEncoding !== 'UTF8') {
+  const session = await sessionOf(connections)
+  if (session.client_encoding !== 'UTF8') {
     throw storeError(
       'UNSUPPORTED_CLIENT',
-      `client_encoding is ${clientEncoding}, so that ids would be other ids in the database (D24). It must be UTF8`,
+      `client_encoding is ${session.client_encoding}, so that ids would be other ids in the database (D24). It must be UTF8`,
     )
   }
-  if (readOnly) {
+  if (session.read_only === 'on') {
     throw storeError(
       'DATABASE_REJECTED',
       'Database transactions of this role are read-only: default_transaction_read_only is on',
     )
   }
   // SyncRepWaitForLSN warns with a WARNING.
-  if (/^(?:error|fatal|panic)$/.test(clientMinMessages)) {
+  if (/^(?:error|fatal|panic)$/.test(session.client_min_messages)) {
     throw storeError(
       'NOT_DURABLE',
-      `client_min_messages is ${clientMinMessages}: it hides the warning that a commit may not have reached the ` +
+      `client_min_messages is ${session.client_min_messages}: it hides the warning that a commit may not have reached the ` +
         'synchronous standby. Set it for this role: ALTER ROLE … SET client_min_messages = warning',
     )
   }
@@ -43,32 +42,26 @@ export async function checkClient(connections: Connections, transactions: boolea
 /**
  * Asks the database now whether it can be written to, and learns its timeline.
  *
- * @throws {StoreError} `UNAVAILABLE`; the message says why
+ * @throws {StoreError} `UNAVAILABLE`: it must not be written to
+ * @throws {QueryFailed}
  */
 export async function ping(
   connections: Connections,
   committing: Pick<CommitConnections, 'mustNotHang'>,
   timelines: Timelines,
 ): Promise<Durability> {
-  try {
-    const { readOnly, durability } = await timelines.learn(timeline => sessionOf(connections, timeline))
-    if (readOnly) throw storeError('UNAVAILABLE', 'Database transactions are read-only')
-    await committing.mustNotHang()
-    return durability
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error
-    const cause = error instanceof QueryFailed ? error.cause : error
-    throw storeError('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, {
-      cause,
-    })
-  }
+  const session = await timelines.learn(timeline => sessionOf(connections, timeline))
+  if (session.read_only === 'on') throw storeError('UNAVAILABLE', 'Database transactions are read-only')
+  await committing.mustNotHang()
+  return durabilityOf(session)
 }
 
-interface Session {
-  readOnly: boolean
-  clientMinMessages: string
-  clientEncoding: unknown
-  durability: Durability
+type Texts = 'read_only' | 'client_min_messages' | 'client_encoding' | 'a_text' | 'an_amount'
+
+interface SessionRow extends DurabilityRow, Record<Texts, string> {
+  in_recovery: boolean
+  a_null: null
+  an_index: number
   timeline: string | null
 }
 
@@ -76,8 +69,8 @@ interface Session {
  * @param timeline its expression
  * @throws {StoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT`
  */
-async function sessionOf(connections: Connections, timeline = 'NULL::text'): Promise<Session> {
-  const [row] = (await connections.statement(
+async function sessionOf(connections: Connections, timeline = 'NULL::text'): Promise<SessionRow> {
+  const [row] = await connections.statement<SessionRow>(
     `SELECT
       pg_is_in_recovery() AS in_recovery,
       current_setting('transaction_read_only') AS read_only,
@@ -89,39 +82,23 @@ async function sessionOf(connections: Connections, timeline = 'NULL::text'): Pro
       1 AS an_index,
       ${timeline} AS timeline,
       ${durabilityColumns}`,
-    [],
-  )) as (Partial<DurabilityRow> & {
-    in_recovery?: unknown
-    read_only?: unknown
-    client_min_messages?: unknown
-    client_encoding?: unknown
-    a_text?: unknown
-    an_amount?: unknown
-    a_null?: unknown
-    an_index?: unknown
-    timeline?: string | null
-  })[]
+  )
   const isUnchanged =
     row?.a_text === ' A' &&
     row.an_amount === '1.50' &&
     row.a_null === null &&
-    typeof row.an_index !== 'bigint'
-  if (!isUnchanged || typeof row.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
+    typeof row.an_index !== 'bigint' &&
+    typeof row.in_recovery === 'boolean' &&
+    typeof row.client_min_messages === 'string'
+  if (!isUnchanged)
     throw storeError(
       'UNSUPPORTED_CLIENT',
       'client.query must return each row as an object under the names of its columns, with snake_case names, and ' +
         `booleans, texts and NULL unchanged; it returned ${JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`,
     )
-  }
   if (row.in_recovery)
     throw storeError('UNAVAILABLE', 'The database is unavailable: this server is a standby')
-  return {
-    readOnly: row.read_only === 'on',
-    clientMinMessages: row.client_min_messages,
-    clientEncoding: row.client_encoding,
-    durability: durabilityOf(row as DurabilityRow),
-    timeline: row.timeline ?? null,
-  }
+  return row
 }
 
 /**

@@ -3,7 +3,7 @@
  * partial index or a choice of partitions implies.
  */
 import { sql } from '../database/sql-text.js'
-import type { Connections } from './client.js'
+import type { Ask } from './client.js'
 import { literal } from './sql/quoting.js'
 
 /** A policy that applies to the role, the definition of a view, or of a function that one of them calls. */
@@ -57,11 +57,11 @@ const dependency = (catalog: 'pg_class' | 'pg_proc') => sql`
 
 /** @param target schema and name of the table that an update of a player writes to */
 export async function conditionsBelow(
-  ask: Connections['statement'],
+  ask: Ask,
   table: string,
   target: readonly [string, string],
 ): Promise<Condition[]> {
-  return (await ask(
+  return await ask<Condition>(
     sql`
     WITH RECURSIVE relation (oid, role) AS (
       SELECT ${literal(table)}::regclass::oid, own.oid FROM pg_catalog.pg_roles own WHERE own.rolname = current_user
@@ -86,5 +86,5 @@ export async function conditionsBelow(
     JOIN pg_catalog.pg_proc called ON called.oid = dependency.refobjid
     JOIN pg_catalog.pg_language l ON l.oid = called.prolang AND l.lanname = 'sql'`,
     [...target],
-  )) as Condition[]
+  )
 }

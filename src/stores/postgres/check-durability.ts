@@ -1,10 +1,8 @@
 /** The check that a commit that was answered survives a crash of the server. */
-import type { Connections } from './client.js'
+import type { Ask } from './client.js'
 import { storeError } from './errors.js'
-import { relationsBelow } from './sql/relations-below.js'
+import { ownRelations, relationsBelow } from './sql/relations-below.js'
 import type { Tables } from './tables.js'
-
-type Ask = Connections['statement']
 
 function notDurable(problem: string): never {
   throw storeError('NOT_DURABLE', problem)
@@ -17,14 +15,15 @@ function notDurable(problem: string): never {
  * @throws {StoreError} `NOT_DURABLE`
  */
 export async function checkSettings(ask: Ask): Promise<void> {
-  const [settings] = (await ask(
+  const [settings] = await ask<
+    Record<'fsync' | 'synchronous_commit', string> & Record<'has_standbys' | 'is_pglite', boolean>
+  >(
     `SELECT
       current_setting('fsync') AS fsync,
       current_setting('synchronous_commit') AS synchronous_commit,
       current_setting('synchronous_standby_names') <> '' AS has_standbys,
       version() LIKE '%PGlite%' AS is_pglite`,
-    [],
-  )) as { fsync: string; synchronous_commit: string; has_standbys: boolean; is_pglite: boolean }[]
+  )
   if (settings === undefined) return
   const advice = 'Set it to on for this role: ALTER ROLE … SET synchronous_commit = on'
   if (settings.synchronous_commit === 'off')
@@ -53,15 +52,11 @@ export async function checkTables(
   { schemaName }: Tables,
   playersTarget: readonly [string, string],
 ): Promise<void> {
-  const rows = (await ask(
+  const rows = await ask<{ schema: string; name: string }>(
     `WITH RECURSIVE
-    ${relationsBelow(`
-      SELECT c.oid
-      FROM pg_catalog.pg_class c
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'outbox', 'wallet_transaction_ids')
-        OR n.nspname = $2 AND c.relname = $3
-    `)}
+    ${relationsBelow(
+      `${ownRelations('bets', 'transactions', 'outbox', 'wallet_transaction_ids')} OR n.nspname = $2 AND c.relname = $3`,
+    )}
     SELECT n.nspname::text AS schema, c.relname::text AS name
     FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid
@@ -69,7 +64,7 @@ export async function checkTables(
     WHERE c.relpersistence <> 'p'
     ORDER BY 1, 2`,
     [schemaName, ...playersTarget],
-  )) as { schema: string; name: string }[]
+  )
   const [first] = rows
   if (first === undefined) return
   const table = `${first.schema}.${first.name}`

@@ -1,16 +1,19 @@
 /** The check of the players' table: its columns must match the options. */
 import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
-import type { Connections } from './client.js'
+import {
+  checkScale,
+  type Fail,
+  type PlayersColumn,
+  type PlayersTypes,
+  typedColumns,
+} from '../database/players-columns.js'
+import type { Ask } from './client.js'
 import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
 
-type Ask = Connections['statement']
-
 /** A column, as the catalog describes it. */
-interface Column {
-  name: string
-  type: string
+interface Column extends PlayersColumn {
   precision: number | null
   scale: number | null
   /** In characters. */
@@ -22,36 +25,45 @@ interface Column {
   kind: string
 }
 
-type Fail = (problem: string) => never
+const types: PlayersTypes = {
+  id: { text: ['text', 'character varying'], bigint: ['smallint', 'integer', 'bigint'], uuid: ['uuid'] },
+  currency: ['text', 'character varying', 'character'],
+  balance: {
+    numeric: ['numeric'],
+    text: ['text', 'character varying'],
+    'minor-units': ['smallint', 'integer', 'bigint'],
+  },
+}
+
+export const failOf =
+  ({ tableName }: Tables['players']): Fail =>
+  problem => {
+    throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
+  }
 
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column */
 export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<BalanceColumn> {
-  const fail: Fail = problem => {
-    throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${players.tableName.join('.')}: ${problem}`)
-  }
+  const fail = failOf(players)
   const columns = await columnsIn(ask, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this role may not see it (names are compared as the catalog spells them)')
-  const column = (option: 'id' | 'currency' | 'balance' | 'reserved'): Column => {
-    const name = players.columnNames[option]
-    const names = columns.map(each => each.name).join(', ')
-    return (
-      columns.find(each => each.name === name) ??
-      fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
-    )
-  }
-  checkId(column('id'), players, fail)
-  checkCurrency(column('currency'), fail)
-  const balance = column('balance')
-  if (players.columnNames.reserved !== null && column('reserved').type !== balance.type)
+  const { id, currency, balance, reserved } = typedColumns(players, columns, types, fail)
+  if (!id.deterministic)
+    fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
+  if (id.kind !== 'v' && !id.unique) fail(`there is no unique index on ${id.name} alone`)
+  if (!currency.deterministic)
     fail(
-      `players.reserved is ${column('reserved').type}, and players.balance ${balance.type}: they must be of one type`,
+      `the collation of ${currency.name} is nondeterministic: a bet in eur would be taken from a balance in EUR`,
     )
-  return checkBalance(balance, players, fail)
+  if (reserved !== null && reserved.type !== balance.type)
+    fail(
+      `players.reserved is ${reserved.type}, and players.balance ${balance.type}: they must be of one type`,
+    )
+  return rangeOf(balance, players, fail)
 }
 
 async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: string]): Promise<Column[]> {
-  const rows = await ask(
+  const rows = await ask<Omit<Column, 'declared'>>(
     `WITH RECURSIVE base (attnum, type, typmod) AS (
       SELECT a.attnum, a.atttypid, a.atttypmod
       FROM pg_catalog.pg_attribute a
@@ -91,41 +103,7 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
     WHERE c.table_schema = $1 AND c.table_name = $2`,
     [...tableName],
   )
-  return rows as Column[]
-}
-
-const idTypes = {
-  text: ['text', 'character varying'],
-  bigint: ['smallint', 'integer', 'bigint'],
-  uuid: ['uuid'],
-}
-
-function checkId(id: Column, { idType }: Tables['players'], fail: Fail): void {
-  const types = idTypes[idType]
-  if (!types.includes(id.type)) {
-    fail(
-      `players.idType is ${idType}, but the column ${id.name} is ${id.type}; it must be ${types.join(' or ')}`,
-    )
-  }
-  if (!id.deterministic)
-    fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
-  if (id.kind !== 'v' && !id.unique) fail(`there is no unique index on ${id.name} alone`)
-}
-
-function checkCurrency(currency: Column, fail: Fail): void {
-  if (!['text', 'character varying', 'character'].includes(currency.type)) {
-    fail(`the column ${currency.name} (players.currency) is ${currency.type}; it must be text`)
-  }
-  if (!currency.deterministic)
-    fail(
-      `the collation of ${currency.name} is nondeterministic: a bet in eur would be taken from a balance in EUR`,
-    )
-}
-
-const balanceTypes = {
-  numeric: ['numeric'],
-  text: ['text', 'character varying'],
-  'minor-units': ['smallint', 'integer', 'bigint'],
+  return rows.map(row => ({ ...row, declared: row.type }))
 }
 
 const joinAdvice =
@@ -135,29 +113,16 @@ const joinAdvice =
 /** A column that holds any balance. */
 const any: BalanceColumn = { scale: null, max: null, isUnsigned: false, length: null }
 
-function checkBalance(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
-  const { balanceType, decimalsMin } = players
+function rangeOf(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
   const { name, type, precision, scale } = balance
   if (!balance.updatable) {
     const advice = balance.kind === 'v' ? `. ${joinAdvice}` : ''
     fail(`the column ${name} (players.balance) cannot be updated${advice}`)
   }
-  const types = balanceTypes[balanceType]
-  if (!types.includes(type)) {
-    const why = /real|double|money/.test(type) ? ', which rounds' : ''
-    fail(
-      `players.balanceType is ${balanceType}, but the column ${name} is ${type}${why}; it must be ${types.join(' or ')}`,
-    )
-  }
-  if (balanceType === 'minor-units') return { ...any, max: maxOfInteger(type) }
-  if (balanceType === 'text') return { ...any, length: balance.length }
+  if (players.balanceType === 'minor-units') return { ...any, max: maxOfInteger(type) }
+  if (players.balanceType === 'text') return { ...any, length: balance.length }
   if (precision === null || scale === null) return any
-  if (scale < decimalsMin) {
-    fail(
-      `numeric(${precision},${scale}) of ${name} would round amounts of ${decimalsMin} decimals; ` +
-        'widen it, or set players.decimalsMin if no amount has more decimals',
-    )
-  }
+  checkScale(players, { ...balance, declared: `numeric(${precision},${scale})` }, scale, fail)
   return { ...any, scale, max: maxOfNumeric(precision, scale) }
 }
 

@@ -3,11 +3,9 @@
  * the platform gets final answers that are wrong.
  */
 import { type Condition, conditionsBelow } from './check-conditions.js'
-import type { Connections } from './client.js'
+import type { Ask } from './client.js'
 import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
-
-export type Ask = Connections['statement']
 
 /** A node of EXPLAIN (FORMAT JSON, VERBOSE). */
 interface PlanNode {
@@ -80,13 +78,13 @@ export async function checkRowSecurity(
   ask: Ask,
   { schema, schemaName }: Pick<Tables, 'schema' | 'schemaName'>,
 ): Promise<void> {
-  const rows = (await ask(
+  const rows = await ask<{ name: string }>(
     `SELECT c.relname::text AS name
       FROM pg_catalog.pg_class c
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'outbox') AND row_security_active(c.oid)`,
     [schemaName],
-  )) as { name: string }[]
+  )
   const [first] = rows
   if (first === undefined) return
   throw storeError(
@@ -97,8 +95,11 @@ export async function checkRowSecurity(
 }
 
 /** @returns the plan of a statement, which is not executed */
-export async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
-  const [row] = (await ask(`EXPLAIN (FORMAT JSON, VERBOSE) ${statement}`, [])) as Record<string, unknown>[]
+export async function planOf(
+  ask: (text: string, values: unknown[]) => Promise<unknown[]>,
+  statement: string,
+): Promise<PlanNode> {
+  const [row] = await ask(`EXPLAIN (FORMAT JSON, VERBOSE) ${statement}`, [])
   const value = Object.values(row ?? {})[0]
   // Some drivers do not parse JSON.
   const plans = typeof value === 'string' ? (JSON.parse(value) as unknown) : value

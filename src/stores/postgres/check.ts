@@ -1,15 +1,16 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 
-import type { BalanceColumn } from '../database/columns.js'
+import { columnsOf } from '../database/columns.js'
 import { StoreError } from '../database/errors.js'
 import { rightsText } from '../database/rights.js'
+import type { Findings } from '../database/store.js'
 import { checkBaseTables, checkRules } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
-import type { Connections } from './client.js'
+import type { Ask } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { hasCode, storeError } from './errors.js'
+import { check, hasCode, storeError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
@@ -18,17 +19,22 @@ import { functionsOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
-type Ask = Connections['statement']
-
 /** The first version in which a numeric can be compared with Infinity. */
 const serverVersionMin = 140_000
+
+export interface PostgresFindings extends Findings {
+  /** Whether triggers may run in a commit. */
+  hasTriggers: boolean
+  /** Whether no policy hid rows from this role: if one does later, a load fails. */
+  everyRow: boolean
+}
 
 /** @throws {StoreError} */
 export async function checkDatabase(
   ask: Ask,
   tables: Tables,
   allowNotDurable: boolean,
-): Promise<{ column: BalanceColumn; hasTriggers: boolean; everyRow: boolean }> {
+): Promise<PostgresFindings> {
   try {
     await checkServer(ask)
     if (!allowNotDurable) await checkSettings(ask)
@@ -42,7 +48,7 @@ export async function checkDatabase(
     const hasTriggers = await checkBaseTables(ask, tables, target)
     await checkSequence(ask, tables)
     if (tables.outbox) await checkOrderOfEvents(ask, tables)
-    return { column, hasTriggers, everyRow }
+    return { columns: columnsOf(tables.players, column, check), column, hasTriggers, everyRow }
   } catch (error) {
     throw withAdvice(error, tables)
   }
@@ -69,15 +75,16 @@ function withAdvice(error: unknown, tables: Tables): unknown {
 }
 
 async function checkServer(ask: Ask): Promise<void> {
-  const [server] = (await ask(
+  const [server] = await ask<
+    { version: number } & Record<'name' | 'encoding' | 'search_path' | 'schemas', string>
+  >(
     `SELECT
       current_setting('server_version_num')::integer AS version,
       current_setting('server_version') AS name,
       current_setting('server_encoding') AS encoding,
       current_setting('search_path') AS search_path,
       pg_catalog.array_to_json(pg_catalog.current_schemas(true))::text AS schemas`,
-    [],
-  )) as { version: number; name: string; encoding: string; search_path: string; schemas: string }[]
+  )
   if (server === undefined) throw storeError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
     throw storeError('DATABASE_REJECTED', `PostgreSQL 14 or newer is required; this is ${server.name}`)
@@ -102,7 +109,7 @@ async function checkServer(ask: Ask): Promise<void> {
 
 /** A sequence that is behind its table, as after logical replication or a restore of tables alone. */
 async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
-  const [used] = (await ask(
+  const [used] = await ask<{ id: string }>(
     `SELECT transaction.wallet_transaction_id AS id
       FROM pg_catalog.pg_sequences sequence
       CROSS JOIN generate_series(1, ${idsProbed}) n
@@ -114,7 +121,7 @@ async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<
       WHERE sequence.schemaname = $1 AND sequence.sequencename = 'wallet_transaction_ids'
       LIMIT 1`,
     [schemaName],
-  )) as { id: string }[]
+  )
   if (used === undefined) return
   throw storeError(
     'SEQUENCE_BEHIND',
@@ -154,7 +161,7 @@ const migrateAdvice =
  * role may read: an error would abort the database transaction of a migration tool.
  */
 export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreError | null> {
-  const [readable] = (await ask(
+  const [readable] = await ask<{ readable: boolean }>(
     `SELECT
       count(*) = 2 AND coalesce(bool_and(
         has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
@@ -163,7 +170,7 @@ export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreE
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relname IN ('migrations', 'options')`,
     [tables.schemaName],
-  )) as { readable: boolean }[]
+  )
   if (!readable?.readable) return storeError('SCHEMA_MISSING', 'The schema cannot be read')
   try {
     await checkSchema(ask, tables)
@@ -177,10 +184,10 @@ export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreE
 
 async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
-  const [exists] = (await ask(
+  const [exists] = await ask<{ exists: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exists',
     [`${schema}.migrations`, `${schema}.options`],
-  )) as { exists: boolean }[]
+  )
   if (!exists?.exists) {
     throw storeError(
       'SCHEMA_MISSING',
@@ -188,9 +195,9 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
       { isSolvedByMigration: true },
     )
   }
-  const [newest] = (await ask(`SELECT max(version) AS version FROM ${schema}.migrations`, [])) as {
-    version: number | null
-  }[]
+  const [newest] = await ask<{ version: number | null }>(
+    `SELECT max(version) AS version FROM ${schema}.migrations`,
+  )
   const version = newest?.version ?? 0
   // A newer schema keeps the functions of this release.
   if (version < schemaVersion) {
@@ -200,23 +207,21 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
       { isSolvedByMigration: true },
     )
   }
-  const [options] = (await ask(optionsProblem(tables), [])) as { problem: string }[]
+  const [options] = await ask<{ problem: string }>(optionsProblem(tables))
   if (options !== undefined) throw storeError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
 }
 
 /** Compares the functions with the catalog: SQL by hand may have replaced them. */
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
-  const stored = (await ask(
+  const stored = await ask<{ name: string; body: string; attributes: string }>(
     `SELECT p.proname::text AS name, p.prosrc AS body, ${attributesOf('p')} AS attributes
       FROM pg_catalog.pg_proc p
       JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = $1`,
     [schemaName],
-  )) as { name: string; body: string; attributes: string }[]
-  const [registered] = (await ask(`SELECT count(*)::integer AS sets FROM ${schema}.options`, [])) as {
-    sets: number
-  }[]
+  )
+  const [registered] = await ask<{ sets: number }>(`SELECT count(*)::integer AS sets FROM ${schema}.options`)
   for (const { name, body, attributes } of functionsOf(tables)) {
     const sameName = stored.filter(other => other.name === name)
     // PAM code calls this one. Beside other options, it may belong to those.
@@ -258,10 +263,10 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   // Each calls the function of its name.
   await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
   await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false, NULL, NULL'), ['{}'])
-  const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
+  const [sequence] = await ask<{ usable: boolean }>('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',
-  ])) as { usable: boolean }[]
+  ])
   if (!sequence?.usable) {
     throw storeError(
       'INSUFFICIENT_PRIVILEGE',

@@ -1,18 +1,19 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
-import { type Query, withSavepoint } from '../database/within-transaction.js'
+import type { Query } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
 import { type DriverConnection, inDriverTransaction } from './driver-transactions.js'
-import { errors, isConnectionLost, isSessionEnded, storeError } from './errors.js'
+import { errors, isConnectionLost, mayComeAfterCommit, storeError } from './errors.js'
 import {
+  type Call,
   type CanPrepare,
   createPreparing,
-  type FunctionCall,
   type PreparedStatement,
+  rowsOfProcedure,
   type Send,
 } from './prepared-statements.js'
 import { emptyCommit } from './sql/fragments.js'
-import { beforeCommit, blockBroken, isBlockBroken } from './transactions.js'
+import { inTransaction } from './transactions.js'
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm`
@@ -36,6 +37,7 @@ export interface PostgresClient {
   onNotice?(listener: (notice: Notice) => void): unknown
 }
 
+/** A connection of a pool. */
 interface Connection extends CanPrepare {
   query(statement: string | PreparedStatement, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
@@ -82,21 +84,24 @@ export async function onOneConnection<T>(
 export const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
   typeof client.connect === 'function' && client.totalCount !== undefined
 
+/** Throws if the rows must not be used: then the connection is closed. */
+type Accept = (rows: unknown[]) => void
+
+/** Runs a statement and returns its rows. */
+export type Ask = <Row = unknown>(text: string, values?: unknown[]) => Promise<Row[]>
+
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
-  statement(text: string, values: unknown[]): Promise<unknown[]>
+  readonly statement: Ask
+  /** The same for a call, prepared where the client can do that. @throws {QueryFailed} */
+  call(call: Call, values: unknown[], accept: Accept): Promise<unknown[]>
   /**
-   * The same for a call of a function, prepared where the client can do that.
+   * The same for one that commits: of the procedure, unless the connection tells that other code has left a
+   * database transaction open.
    *
-   * @param accept throws if the rows must not be used: then the connection is closed
    * @throws {QueryFailed}
    */
-  call(call: FunctionCall, values: unknown[], accept?: (rows: unknown[]) => void): Promise<unknown[]>
-  /**
-   * Whether a statement in a database transaction that other code left open is noticed. Otherwise what
-   * commits must be a procedure.
-   */
-  readonly tellsBlocks: boolean
+  commit(calls: CommitCalls, values: unknown[], accept: Accept): Promise<unknown[]>
   /** Whether the client has database transactions. */
   readonly transacts: boolean
   /**
@@ -108,6 +113,18 @@ export interface Connections {
   transaction<T>(work: (query: Query) => Promise<T>, first?: readonly string[]): Promise<T>
 }
 
+/** What commits, in both forms. */
+export interface CommitCalls {
+  function: Call
+  procedure: Call
+}
+
+/** A borrowed connection, or a client that is no pool. */
+type Lent = Pick<Connection, 'query' | 'getTransactionStatus' | 'connection'>
+
+/** Runs `work` on a connection, with a function that sends what may commit. @throws {QueryFailed} */
+type Borrow = <T>(work: (connection: Lent, send: Send) => Promise<T>) => Promise<T>
+
 /**
  * @param transactions whether `transaction` is needed
  * @param durable whether a COMMIT must wait for the disk and the standbys
@@ -117,6 +134,44 @@ export function connectionsFrom(
   client: PostgresClient,
   { timeoutMs, transactions, durable }: { timeoutMs: number; transactions: boolean; durable: boolean },
 ): Connections {
+  mustBeClient(client, transactions)
+  const borrow = isPool(client) ? borrowOfPool(client, timeoutMs) : borrowOfClient(client, timeoutMs)
+  const send = createPreparing()
+  async function run<Row>(connection: Lent, sendOn: Send, call: Call, values: unknown[], accept?: Accept) {
+    const answer = rowsOf(await send(connection, sendOn, { ...call, values }))
+    // A BEGIN of other code may have been queued in the driver before our statement.
+    if (isInBlock(connection))
+      throw storeError('COMMIT_UNKNOWN', 'Executed inside a database transaction that other code had opened')
+    const rows = call.isProcedure ? rowsOfProcedure(answer) : answer
+    accept?.(rows)
+    return rows as Row[]
+  }
+  return {
+    transacts: isPool(client) || typeof client.transaction === 'function',
+    statement: (text, values = []) => borrow((...lent) => run(...lent, { text }, values)),
+    call: (call, values, accept) => borrow((...lent) => run(...lent, call, values, accept)),
+    commit: (calls, values, accept) =>
+      borrow((connection, sendOn) =>
+        connection.getTransactionStatus === undefined
+          ? run(connection, sendOn, calls.procedure, values, accept).catch(mayComeAfterCommit)
+          : run(connection, sendOn, calls.function, values, accept),
+      ),
+    transaction: (work, first = []) => {
+      if (isPool(client)) return borrow((...lent) => inTransaction(...lent, { first, durable }, work))
+      return withDeadline(timeoutMs, errors.make, async deadline => {
+        if (client.transaction === undefined)
+          throw storeError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
+        const begin = client.transaction.bind(client)
+        return await replicated(reportsOfClient(client), () =>
+          inDriverTransaction(begin, deadline, { first, durable }, work),
+        )
+      })
+    },
+  }
+}
+
+/** @throws {StoreError} `UNSUPPORTED_CLIENT` */
+function mustBeClient(client: PostgresClient, transactions: boolean): void {
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
     // Never its value: a URL contains a password.
     const what = client === null ? 'null' : typeof client
@@ -126,74 +181,12 @@ export function connectionsFrom(
         `fromTypeOrm or fromSlonik returns; it is ${what}`,
     )
   }
-  if (isPool(client)) return connectionsOfPool(client, timeoutMs, durable)
-  if (transactions && typeof client.transaction !== 'function') {
+  if (transactions && !isPool(client) && typeof client.transaction !== 'function')
     throw storeError(
       'UNSUPPORTED_CLIENT',
       'withinTransaction needs a client with database transactions: a Pool of pg, a PGlite, or what fromPostgresJs, ' +
         'fromKnex, fromTypeOrm or fromSlonik returns',
     )
-  }
-  return connectionsOfClient(client, timeoutMs, durable)
-}
-
-function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Connections {
-  listenForErrors(pool)
-  let tellsBlocks = false
-  const borrow = <T>(work: (connection: Connection, send: Send) => Promise<T>) =>
-    withDeadline(timeoutMs, errors.make, deadline =>
-      withConnection(pool, deadline, (connection, send) => {
-        tellsBlocks = connection.getTransactionStatus !== undefined
-        return work(connection, send)
-      }),
-    )
-  const prepared = createPreparing()
-  const alone = (
-    run: (connection: Connection, send: Send) => Promise<unknown>,
-    accept?: (rows: unknown[]) => void,
-  ) =>
-    borrow(async (connection, send) => {
-      const rows = rowsOf(await run(connection, send))
-      mustNotBeInBlock(connection)
-      accept?.(rows)
-      return rows
-    })
-  return {
-    get tellsBlocks() {
-      return tellsBlocks
-    },
-    transacts: true,
-    statement: (text, values) => alone((_, send) => send(text, values)),
-    call: (call, values, accept) =>
-      alone((connection, send) => prepared(connection, send, { ...call, values }), accept),
-    transaction: (work, first = []) =>
-      borrow((connection, send) =>
-        withSavepoint(async savepoint => {
-          await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
-          let result: Awaited<ReturnType<typeof work>>
-          try {
-            result = await work((text, values) =>
-              connection.query(text, values).catch((error: unknown) => {
-                // The hook may swallow it: no COMMIT is sent then.
-                if (isSessionEnded(error)) reportsOfConnection(connection).lost = true
-                throw error
-              }),
-            )
-          } catch (error) {
-            await connection.query('ROLLBACK')
-            throw error
-          }
-          try {
-            await send([`RELEASE SAVEPOINT ${savepoint}`, ...beforeCommit(durable), 'COMMIT'].join('; '))
-          } catch (error) {
-            // An error before COMMIT leaves the block open, on a connection that is not closed.
-            if (isBlockBroken(error) || !isConnectionLost(error)) await connection.query('ROLLBACK')
-            throw isBlockBroken(error) ? blockBroken(error) : error
-          }
-          return result
-        }),
-      ),
-  }
 }
 
 /** Pools that have the listeners below: one of each per pool, however many stores share it. */
@@ -211,39 +204,29 @@ function listenForErrors(pool: Pool): void {
   pool.on?.('error', () => {})
 }
 
-/**
- * Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires.
- *
- * @param work is called with the connection, and with a function for what may commit
- */
-async function withConnection<T>(
-  pool: Pool,
-  deadline: Deadline,
-  work: (connection: Connection, send: Send) => Promise<T>,
-): Promise<T> {
-  let connection: Connection | null = null
-  let broken = false
-  deadline.onExpiry = () => {
-    connection?.release(true)
-    connection = null
-  }
-  try {
-    const acquired = await acquire(pool, deadline)
-    connection = acquired
-    const reports = reportsOfConnection(acquired)
-    return await work(acquired, (statement, values) => {
-      // Broken while nothing ran on it, or timed out: later statements are not sent.
-      if (reports.lost || deadline.expired) throw storeError('UNAVAILABLE', 'The connection was lost')
-      deadline.sent = true
-      return replicated(reports, () => acquired.query(statement, values))
+/** Closes the connection when it is broken, and when the deadline expires. */
+function borrowOfPool(pool: Pool, timeoutMs: number): Borrow {
+  listenForErrors(pool)
+  return work =>
+    withDeadline(timeoutMs, errors.make, async deadline => {
+      const connection = await acquire(pool, deadline)
+      deadline.onExpiry = () => connection.release(true)
+      const reports = reportsOfConnection(connection)
+      let broken = false
+      try {
+        return await work(connection, (statement, values) => {
+          // Broken while nothing ran on it, or timed out: later statements are not sent.
+          if (reports.lost || deadline.expired) throw storeError('UNAVAILABLE', 'The connection was lost')
+          deadline.sent = true
+          return replicated(reports, () => connection.query(statement, values))
+        })
+      } catch (error) {
+        broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
+        throw error
+      } finally {
+        if (!deadline.expired) connection.release(broken)
+      }
     })
-  } catch (error) {
-    broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
-    throw error
-  } finally {
-    connection?.release(broken)
-    connection = null
-  }
 }
 
 /**
@@ -262,9 +245,9 @@ async function replicated<T>(reports: { cancelledWaits: number }, work: () => Pr
 }
 
 /** @throws {StoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
-export function rowsOf(result: unknown): unknown[] {
+export function rowsOf<Row>(result: unknown): Row[] {
   const rows = (result as { rows?: unknown } | null | undefined)?.rows
-  if (Array.isArray(rows)) return rows
+  if (Array.isArray(rows)) return rows as Row[]
   throw storeError(
     'UNSUPPORTED_CLIENT',
     `client.query must resolve to { rows: […] }; it resolves to ${Array.isArray(result) ? 'an array' : typeof result}`,
@@ -289,47 +272,22 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 }
 
 /** Without a pool: the client is one connection, or has a pool inside. */
-function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable: boolean): Connections {
+function borrowOfClient(client: PostgresClient, timeoutMs: number): Borrow {
   const reports = reportsOfClient(client)
-  const statement = (text: string, values: unknown[], accept?: (rows: unknown[]) => void) =>
+  return work =>
     withDeadline(timeoutMs, errors.make, async deadline => {
-      mustBeConnected(client)
+      // A statement of a single Client of pg would be queued until the client is connected, and time out.
+      if (client.getTransactionStatus?.() === null)
+        throw storeError('UNSUPPORTED_CLIENT', 'The client is not connected: await client.connect()')
       if (isInBlock(client)) throw storeError('UNAVAILABLE', 'The connection has an open transaction block')
-      deadline.sent = true
-      const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
-      mustNotBeInBlock(client)
-      accept?.(rows)
-      return rows
+      const connection = client as Lent
+      return await work(connection, (statement, values) => {
+        deadline.sent = true
+        return replicated(reports, () => connection.query(statement, values))
+      })
     })
-  return {
-    tellsBlocks: client.getTransactionStatus !== undefined,
-    transacts: typeof client.transaction === 'function',
-    statement,
-    call: ({ text }, values, accept) => statement(text, values, accept),
-    transaction: (work, first = []) =>
-      withDeadline(timeoutMs, errors.make, async deadline => {
-        if (client.transaction === undefined)
-          throw storeError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
-        const begin = client.transaction.bind(client)
-        return await replicated(reports, () => inDriverTransaction(begin, deadline, { first, durable }, work))
-      }),
-  }
 }
 
-type HasTransactionStatus = Pick<Connection, 'getTransactionStatus'>
-
-function isInBlock(connection: HasTransactionStatus): boolean {
+function isInBlock(connection: Pick<Connection, 'getTransactionStatus'>): boolean {
   return connection.getTransactionStatus !== undefined && connection.getTransactionStatus() !== 'I'
-}
-
-/** A statement of a single Client of pg would be queued until the client is connected, and time out. */
-function mustBeConnected(client: HasTransactionStatus): void {
-  if (client.getTransactionStatus?.() === null)
-    throw storeError('UNSUPPORTED_CLIENT', 'The client is not connected: await client.connect()')
-}
-
-/** A BEGIN of other code may have been queued in the driver before our statement. */
-function mustNotBeInBlock(connection: HasTransactionStatus): void {
-  if (isInBlock(connection))
-    throw storeError('COMMIT_UNKNOWN', 'Executed inside a database transaction that other code had opened')
 }

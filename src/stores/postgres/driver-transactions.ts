@@ -3,7 +3,7 @@ import { notify } from '../../hooks.js'
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
 import { type Query, withSavepoint } from '../database/within-transaction.js'
 import { serverErrorOf } from './driver-errors.js'
-import { beforeCommit, blockBroken, isBlockBroken } from './transactions.js'
+import { beforeCommit, blockBroken, isBlockBroken, type TransactionSettings } from './transactions.js'
 
 /** What a driver passes to the callback of its `transaction`. */
 export interface DriverConnection {
@@ -18,12 +18,6 @@ export interface DriverConnection {
 
 type SimpleQuery = (statements: string) => Promise<unknown>
 
-interface Settings {
-  /** Statements right after BEGIN. */
-  first: readonly string[]
-  durable: boolean
-}
-
 /**
  * Runs `work` in a database transaction that a driver begins and ends. When its session ends, a driver may
  * report that at once and go on with the callback, on a connection that soon serves another database
@@ -35,7 +29,7 @@ interface Settings {
 export function inDriverTransaction<T>(
   begin: (work: (connection: DriverConnection) => Promise<unknown>) => Promise<unknown>,
   deadline: Deadline,
-  settings: Settings,
+  settings: TransactionSettings,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   return withSavepoint(async savepoint => {
@@ -70,9 +64,9 @@ class DriverBlock<T> {
   readonly #expired: Promise<never>
   readonly #savepoint: string
   readonly #deadline: Deadline
-  readonly #settings: Settings
+  readonly #settings: TransactionSettings
 
-  constructor(savepoint: string, deadline: Deadline, settings: Settings) {
+  constructor(savepoint: string, deadline: Deadline, settings: TransactionSettings) {
     this.#savepoint = savepoint
     this.#deadline = deadline
     this.#settings = settings

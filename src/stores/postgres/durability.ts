@@ -56,30 +56,26 @@ const numberIn = (names: string) => Number(/^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/
  * a commit is lost only if both machines fail at once.
  */
 export function durabilityOf(row: DurabilityRow): Durability {
-  const level = row.standbys === 'none' ? 'alone' : 'asynchronous'
   const names = `synchronous_standby_names is ${row.standby_names || 'empty'}`
-  if (row.standby_names === '')
-    return { level, reason: level === 'alone' ? `${names}, and no standby is connected` : names }
-  if (row.fsync === 'off') return { level, reason: 'fsync is off' }
-  if (row.synchronous_commit === 'off' || row.synchronous_commit === 'local')
-    return { level, reason: `synchronous_commit is ${row.synchronous_commit}` }
-  if (row.standbys === 'hidden')
-    return {
-      level,
-      reason: `${names}, and this role cannot see whether such a standby is streaming: GRANT pg_read_all_stats TO ${row.role_name}`,
-    }
-  if (row.standbys === 'consumer')
-    return { level, reason: `${names}, and the consumer of a logical slot can confirm commits` }
-  if (row.standbys !== 'synchronous')
-    return { level, reason: `${names}, and no such standby is streaming: commits wait` }
-  const needed = numberIn(row.standby_names)
-  if (row.confirming < needed)
-    return {
-      level,
-      reason: `${names}, and ${row.confirming} of ${needed} such standbys stream: commits wait`,
-    }
+  const problem = problemOf(row, names)
+  if (problem !== null) return { level: row.standbys === 'none' ? 'alone' : 'asynchronous', reason: problem }
   return {
     level: 'synchronous',
     reason: `${names}, such a standby is streaming, and synchronous_commit is ${row.synchronous_commit}`,
   }
+}
+
+function problemOf(row: DurabilityRow, names: string): string | null {
+  const { standbys, confirming, synchronous_commit: setting } = row
+  if (row.standby_names === '') return standbys === 'none' ? `${names}, and no standby is connected` : names
+  if (row.fsync === 'off') return 'fsync is off'
+  if (setting === 'off' || setting === 'local') return `synchronous_commit is ${setting}`
+  if (standbys === 'hidden')
+    return `${names}, and this role cannot see whether such a standby is streaming: GRANT pg_read_all_stats TO ${row.role_name}`
+  if (standbys === 'consumer') return `${names}, and the consumer of a logical slot can confirm commits`
+  if (standbys !== 'synchronous') return `${names}, and no such standby is streaming: commits wait`
+  const needed = numberIn(row.standby_names)
+  return confirming < needed
+    ? `${names}, and ${confirming} of ${needed} such standbys stream: commits wait`
+    : null
 }

@@ -62,10 +62,11 @@ const temporary = new Set(['55P03', '57014', ...ofConnection])
 /** Errors of procedures that commit: an interrupt during their COMMIT is reported when it is done. */
 const ofProcedures = new WeakSet<object>()
 
-/** 57014 query_canceled, also by statement_timeout; 53 insufficient resources. */
-export function mayComeAfterCommit(error: unknown): void {
+/** 57014 query_canceled, also by statement_timeout; 53 insufficient resources. @throws the error itself */
+export function mayComeAfterCommit(error: unknown): never {
   const answer = serverErrorOf(error)
   if (answer !== null && /^(?:57014|53)/.test(answer.code)) ofProcedures.add(error as object)
+  throw error
 }
 
 const isAfterCommit = (error: unknown) =>

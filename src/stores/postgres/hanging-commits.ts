@@ -3,6 +3,7 @@
  * has gone: each keeps a session of the server. While one of them hangs, no further commit is sent.
  */
 import { QueryFailed } from '../database/deadline.js'
+import { sharing } from '../database/sharing.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 
@@ -16,34 +17,28 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
   /** How many commits had no answer in time, and how many of these are known not to hang any more. */
   let expired = 0
   let ended = 0
-  let asking: Promise<void> | null = null
 
   /** Also sees the sessions of other processes with this role. */
-  async function ask(): Promise<void> {
+  const ask = sharing(async () => {
     const before = expired
     // Half of the limit: a commit is sent some time after its limit has begun.
-    const [row] = (await connections.statement(
+    const [row] = await connections.statement<{ hangs: boolean }>(
       `SELECT EXISTS (
         SELECT FROM pg_catalog.pg_stat_get_activity(NULL) session
         WHERE session.wait_event = 'SyncRep'
           AND session.query_start < clock_timestamp() - $1 * interval '1 millisecond'
       ) AS hangs`,
       [timeoutMs / 2],
-    )) as { hangs: boolean }[]
+    )
     if (row?.hangs) {
       const problem = 'A commit hangs in SyncRep: no further one is sent until it has ended'
       throw new QueryFailed(storeError('UNAVAILABLE', problem), false)
     }
     ended = before
-  }
+  })
 
   async function mustNotHang(): Promise<void> {
-    if (expired === ended) return
-    // Batches at the same time share an answer.
-    asking ??= ask().finally(() => {
-      asking = null
-    })
-    await asking
+    if (expired !== ended) await ask()
   }
 
   const guarded =
@@ -59,12 +54,10 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
     }
 
   return {
-    get tellsBlocks() {
-      return connections.tellsBlocks
-    },
-    transacts: connections.transacts,
-    statement: guarded(connections.statement),
+    ...connections,
+    statement: (text, values) => guarded(() => connections.statement<never>(text, values))(),
     call: guarded(connections.call),
+    commit: guarded(connections.commit),
     transaction: (work, first) => guarded(() => connections.transaction(work, first))(),
     mustNotHang,
   }

@@ -1,13 +1,10 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 import { textOf } from '../../foreign-values.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import {
-  type MigrationSettings,
-  migrationOptions,
-  migrationSettings,
-} from '../database/migration-settings.js'
+import { type MigrationSettings, migrationSettings } from '../database/migration-settings.js'
+import { databaseStoreOptionNames } from '../database/store-options.js'
 import { migrationProblem } from './check.js'
-import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
+import { type Ask, confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { check, storeError } from './errors.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
@@ -64,6 +61,7 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
  * the schema, or on the database where the schema does not exist yet; the store itself needs neither.
  *
  * @param options those of the store; only `schema`, `players` and `outbox` are used
+ * @returns whether there was anything to do
  * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; `COMMIT_UNKNOWN` when the wait for the synchronous
  *   standby was cancelled: migrate again; and the errors of the client
@@ -72,19 +70,10 @@ export async function migratePostgres(
   client: PostgresClient,
   options: PostgresTables = {},
   settings: MigrationSettings = {},
-): Promise<void> {
-  await migrateIfNeeded(client, options, settings)
-}
-
-/** As {@link migratePostgres}. @returns whether there was anything to do */
-export async function migrateIfNeeded(
-  client: PostgresClient,
-  options: PostgresTables,
-  settings: MigrationSettings,
 ): Promise<boolean> {
   const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
-  const tables = tablesOf(migrationOptions(check, options))
-  const ask: Ask = async (text, values) => (await client.query(text, values)).rows
+  const tables = tablesOf(options, databaseStoreOptionNames)
+  const ask: Ask = async (text, values) => (await client.query(text, values)).rows as never[]
   const problem = await migrationProblem(ask, tables)
   if (problem?.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   if (problem !== null) await migrate(client, tables, allowOtherOptions)
@@ -92,8 +81,6 @@ export async function migrateIfNeeded(
   if (lacksIndexes) await onOneConnection(client, connection => createLookupIndexes(connection, tables))
   return problem !== null || lacksIndexes
 }
-
-type Ask = Parameters<typeof migrationProblem>[0]
 
 async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions: boolean): Promise<void> {
   const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, allowOtherOptions)]
@@ -116,20 +103,20 @@ const retryMs = 500
  * a time, without a statement that waits: two of them would wait for each other.
  */
 async function createLookupIndexes(connection: Pick<PostgresClient, 'query'>, tables: Tables): Promise<void> {
-  const ask: Ask = async (text, values) => (await connection.query(text, values)).rows
+  const ask: Ask = async (text, values) => (await connection.query(text, values)).rows as never[]
   const lock = indexLock(tables)
   const isLocked = async () => {
-    const [row] = (await ask(`SELECT pg_try_advisory_lock(${lock}) AS locked`, [])) as { locked: boolean }[]
+    const [row] = await ask<{ locked: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS locked`)
     return row?.locked === true
   }
   while (!(await isLocked())) await new Promise(resolve => setTimeout(resolve, retryMs))
   try {
     for (const index of missingIndexes(await transactionsTableOf(ask, tables))) {
       // One of this name cannot be used: CREATE INDEX CONCURRENTLY was interrupted.
-      await ask(dropIndex(tables, index), [])
-      await ask(createIndex(tables, index, 'CONCURRENTLY'), [])
+      await ask(dropIndex(tables, index))
+      await ask(createIndex(tables, index, 'CONCURRENTLY'))
     }
   } finally {
-    await ask(`SELECT pg_advisory_unlock(${lock})`, [])
+    await ask(`SELECT pg_advisory_unlock(${lock})`)
   }
 }

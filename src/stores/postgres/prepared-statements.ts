@@ -8,45 +8,43 @@ import { hasCode } from './errors.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
-/** A statement that calls a function of the store. */
-export interface FunctionCall {
+/** A statement that calls a function or a procedure of the store. */
+export interface Call {
   text: string
-  /** The same text has the same name in every process: behind a pooler it finds their prepared statements. */
-  name: string
+  /**
+   * The same text has the same name in every process: behind a pooler it finds their prepared statements.
+   * Without one, it is not prepared.
+   */
+  name?: string
+  /** A procedure returns rows as JSON. It is its own database transaction, or an error (2D000). */
+  isProcedure?: boolean
 }
 
-/** A call of a procedure that returns rows as JSON: its own database transaction, or an error (2D000). */
-export interface ProcedureCall extends FunctionCall {
-  isProcedure: true
+const callOf = (tables: Tables, name: string, values: number, textOf: (called: string) => string): Call => {
+  const called = functionName(tables, name)
+  const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ')
+  const text = textOf(`${tables.schema}.${called}(${parameters}`)
+  return { text, name: `bet_wallet.${called}.${nameHash(text)}` }
 }
+
+/** @param values the number of the function's parameters */
+export const functionCall = (tables: Tables, name: string, columns: string, values: number): Call =>
+  callOf(tables, name, values, called => `SELECT ${columns} FROM ${called})`)
 
 /** @param values the number of the procedure's parameters, without its result */
-export function procedureCall(tables: Tables, name: string, values: number): ProcedureCall {
-  const called = functionName(tables, name)
-  const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`)
-  const text = `CALL ${tables.schema}.${called}(${[...parameters, 'NULL'].join(', ')})`
-  return { text, name: `bet_wallet.${called}.${nameHash(text)}`, isProcedure: true }
-}
+export const procedureCall = (tables: Tables, name: string, values: number): Call => ({
+  ...callOf(tables, name, values, called => `CALL ${called}, NULL)`),
+  isProcedure: true,
+})
 
-/** @param rows of a {@link ProcedureCall}: one, with JSON */
+/** @param rows of a procedure: one, with JSON */
 export function rowsOfProcedure(rows: readonly unknown[]): unknown[] {
   const [row] = rows as readonly { result?: unknown }[]
   return typeof row?.result === 'string' ? (JSON.parse(row.result) as unknown[]) : []
 }
 
-/** @param values the number of the function's parameters */
-export function functionCall(
-  tables: Tables,
-  { name, columns, values }: { name: string; columns: string; values: number },
-): FunctionCall {
-  const called = functionName(tables, name)
-  const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ')
-  const text = `SELECT ${columns} FROM ${tables.schema}.${called}(${parameters})`
-  return { text, name: `bet_wallet.${called}.${nameHash(text)}` }
-}
-
 /** As pg takes it. */
-export interface PreparedStatement extends FunctionCall {
+export interface PreparedStatement extends Call {
   values: unknown[]
 }
 
@@ -61,14 +59,10 @@ export interface CanPrepare {
 const nameProblems = ['26000', '42P05']
 
 /** @returns a function that runs a call by its name, where the connection can do that */
-export function createPreparing(): (
-  connection: CanPrepare,
-  send: Send,
-  call: PreparedStatement,
-) => Promise<{ rows: unknown[] }> {
+export function createPreparing() {
   let isSupported = true
-  return async ({ connection }, send, call) => {
-    if (!isSupported || typeof connection?.parsedStatements !== 'object')
+  return async ({ connection }: CanPrepare, send: Send, call: PreparedStatement) => {
+    if (call.name === undefined || !isSupported || typeof connection?.parsedStatements !== 'object')
       return await send(call.text, call.values)
     try {
       return await send(call)

@@ -1,7 +1,6 @@
 /** `createPostgresStore`: the contract over PostgreSQL, with many requests in one statement. */
-import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
-import { createDatabaseStore, type DatabaseStore, type Found } from '../database/store.js'
+import { createDatabaseStore, type DatabaseStore } from '../database/store.js'
 import {
   type DatabaseStoreOptions,
   databaseStoreOptionNames,
@@ -9,11 +8,12 @@ import {
 } from '../database/store-options.js'
 import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
-import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
+import { connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
+import { describeError } from './driver-errors.js'
 import { check, classify, errors, ruleProblem, startError } from './errors.js'
 import { withoutHangingCommits } from './hanging-commits.js'
-import { createConfirmedReader, createReader } from './loads.js'
+import { createReaders } from './loads.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 import { Timelines } from './timeline.js'
 
@@ -35,53 +35,34 @@ export function createPostgresStore(
 ): PostgresStore {
   const tables = tablesOf(options, databaseStoreOptionNames)
   const settings = databaseStoreSettings(check, options)
-  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, requireDurability, queue } = settings
+  const { timeoutMs, allowNotDurable, withinTransaction } = settings
   const transactions = withinTransaction !== undefined
-  const durable = !allowNotDurable
-  const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
+  const connections = connectionsFrom(client, { timeoutMs, transactions, durable: !allowNotDurable })
   const committing = withoutHangingCommits(connections, timeoutMs)
   const timelines = new Timelines()
-  let hasTriggers = false
-  let everyRow = false
-
-  async function checkStart(): Promise<Found> {
-    try {
-      await checkClient(connections, transactions)
-      const ask: Connections['statement'] = (text, values) => connections.statement(text, values)
-      const { column, ...found } = await checkDatabase(ask, tables, allowNotDurable)
-      hasTriggers = found.hasTriggers
-      everyRow = found.everyRow
-      return { columns: columnsOf(tables.players, column, check), column }
-    } catch (error) {
-      throw error instanceof QueryFailed ? startError(error.cause) : error
-    }
-  }
-
-  const loading = { connections, tables, timelines, timeoutMs, everyRow: () => everyRow }
   return createDatabaseStore({
-    queue,
-    lockTimeoutMs,
+    tables,
+    settings,
     errors,
     classify: error => classify(error, tables.schemaName),
-    check: checkStart,
-    ping: () => ping(connections, committing, timelines),
-    requireDurability,
-    players: tables.players,
-    read: createReader(loading),
-    readConfirmed: createConfirmedReader({ ...loading, connections: committing }, durable),
-    execute: createCommitter({
-      connections: committing,
-      tables,
-      timelines,
-      timeoutMs,
-      lockTimeoutMs,
-      withinTransaction,
-      durable,
-      hasTriggers: () => hasTriggers,
-    }),
     ruleProblem,
+    async check() {
+      try {
+        await checkClient(connections, transactions)
+        return await checkDatabase(connections.statement, tables, allowNotDurable)
+      } catch (error) {
+        throw error instanceof QueryFailed ? startError(error.cause) : error
+      }
+    },
+    ping: () => ping(connections, committing, timelines),
+    describeError,
+    ...createReaders(connections, committing, timelines, tables, settings),
+    ...createCommitter(committing, timelines, tables, settings),
+    valueStart,
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
-    outbox: tables.outbox,
   })
 }
+
+/** A text or a number in a statement: not a name in double quotes, nor a parameter. */
+const valueStart = /'|\$(?!\d)|(?<![\w$."])\d/

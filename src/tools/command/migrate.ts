@@ -1,10 +1,7 @@
 /** `bet-wallet migrate`: creates the library's tables for a players' table, or brings them up to date. */
 import type { ParseArgsConfig } from 'node:util'
-import { migrateIfNeeded as migrateMysqlIfNeeded, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
-import {
-  migrateIfNeeded as migratePostgresIfNeeded,
-  postgresMigrationSql,
-} from '../../stores/postgres/migrate.js'
+import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
+import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { escapeInvisible } from '../../visible-text.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
@@ -53,8 +50,8 @@ const settingsOf = (values: Values) => ({ lookupIndexes: values['lookup-indexes'
 async function apply(database: Database, tables: StoreTables, values: Values): Promise<boolean> {
   const settings = { ...settingsOf(values), allowOtherOptions: values['allow-other-options'] ?? false }
   return database.engine === 'postgres'
-    ? await migratePostgresIfNeeded(database.pool, tables, settings)
-    : await migrateMysqlIfNeeded(database.pool, tables, settings)
+    ? await migratePostgres(database.pool, tables, settings)
+    : await migrateMysql(database.pool, tables, settings)
 }
 
 function migrationSql({ engine }: Database, tables: StoreTables, values: Values): string {

@@ -27,8 +27,7 @@ test.each([
   const store = createDatabaseStore({
     check: async () => ({ columns, column: {} }),
     ping: async () => ({ level: durability, reason: '' }),
-    requireDurability: true,
-    async execute() {
+    async commit() {
       // The server falls back while the commit waits; the reading is too old when it is answered.
       durability = level
       now += 5_000
@@ -45,10 +44,13 @@ test.each([
       answer: null,
     }),
     errors,
-    queue: { batchMax: 10, queueMax: 10, slotsMax: 1, queuedMsMax: 60_000 },
-    lockTimeoutMs: 1_000,
+    settings: {
+      requireDurability: true,
+      lockTimeoutMs: 1_000,
+      queue: { batchMax: 10, queueMax: 10, slotsMax: 1, queuedMsMax: 60_000 },
+    },
+    tables: { outbox: false },
     retryUnknown: false,
-    outbox: false,
   } as unknown as DatabaseParts)
   const outcome = store.commit(placeBet()).then(
     ({ status }) => status,

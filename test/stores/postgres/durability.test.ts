@@ -276,7 +276,7 @@ describe("requireDurability: 'synchronous'", () => {
   it('is refused at start beside allowNotDurable, or with another value', () => {
     expect(() => storeAs('postgres', { ...required, allowNotDurable: true })).toThrow('exclude each other')
     expect(() => storeAs('postgres', { requireDurability: 'yes' as never })).toThrow(
-      "requireDurability must be 'synchronous'",
+      'requireDurability must be one of synchronous',
     )
   })
 

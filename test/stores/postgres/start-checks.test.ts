@@ -148,7 +148,7 @@ describe('the encoding of the database', () => {
   }
 
   test('PostgreSQL 13: DATABASE_REJECTED, because no migration helps', async () => {
-    const ask = async () => [{ version: 130_021, name: '13.21', encoding: 'UTF8' }]
+    const ask = async () => [{ version: 130_021, name: '13.21', encoding: 'UTF8' } as never]
     await expect(checkDatabase(ask, tablesOf({}), true)).rejects.toMatchObject({
       ...{ code: 'DATABASE_REJECTED', problem: 'PostgreSQL 14 or newer is required; this is 13.21' },
     })

@@ -15,12 +15,12 @@ export function proceduresOf(tables: Tables): Procedure[] {
   return [loadProcedure(tables), commitProcedure(tables), commitOneProcedure(tables), creditProcedure(tables)]
 }
 
-/** How the store calls a procedure: its name, with the schema. @param name `commit` */
-export function calledProcedure(tables: Tables, name: string): string {
+/** How the store calls a procedure, with as many parameters. @param name `commit` */
+export function callOf(tables: Tables, name: string, parameters: number): string {
   const beginning = `${procedureName(tables, name)}_`
   const found = proceduresOf(tables).find(each => each.name.startsWith(beginning))
   if (found === undefined) throw new Error(`There is no procedure ${name}`)
-  return `${tables.schema}.${found.name}`
+  return `CALL ${tables.schema}.${found.name}(${Array(parameters).fill('?').join(', ')})`
 }
 
 /** Migrations of one schema wait for each other. */

@@ -2,7 +2,7 @@
 
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { type DatabaseFunction, defineProcedure, functionName, timelineParameters } from './fragments.js'
+import { commitSettings, type DatabaseFunction, defineProcedure, functionName } from './fragments.js'
 
 /** `commit_alone_v1`, `commit_one_alone_v1`: as the function, as JSON, in its own database transaction. */
 export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
@@ -13,11 +13,7 @@ export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_
     parameters: sql`
       items text,
       balance_max numeric,${isOne ? '\nbalance_length integer,' : ''}
-      lock_timeout_ms integer,
-      has_triggers boolean,
-      commit_follows boolean,
-      durable boolean,
-      ${timelineParameters}`,
+      ${commitSettings}`,
     body: sql`
       SELECT json_agg(committed) INTO result
       FROM ${tables.schema}.${functionName(tables, commit)}(

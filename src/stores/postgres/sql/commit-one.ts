@@ -10,6 +10,8 @@ import {
   beforeCommit,
   betColumns,
   betValues,
+  commitSettings,
+  committedTable,
   type DatabaseFunction,
   defineFunction,
   exceedsColumn,
@@ -26,7 +28,6 @@ import {
   refuseReadOnly,
   revisionMatches,
   textOf,
-  timelineParameters,
   transactionColumns,
   transactionValues,
   whereReserved,
@@ -45,16 +46,8 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       fields_text text,
       balance_max numeric,
       balance_length integer,
-      lock_timeout_ms integer,
-      has_triggers boolean,
-      commit_follows boolean,
-      durable boolean,
-      ${timelineParameters}`,
-    returns: sql`
-      TABLE (
-        item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-        ${whereReserved(tables, () => 'reserved text,')}timeline text
-      )`,
+      ${commitSettings}`,
+    returns: committedTable(tables),
     rows: 1,
     body: sql`
       #variable_conflict use_column

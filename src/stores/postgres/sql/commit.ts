@@ -12,6 +12,8 @@ import {
   beforeCommit,
   betColumns,
   betValues,
+  commitSettings,
+  committedTable,
   type DatabaseFunction,
   defineFunction,
   exceedsColumn,
@@ -31,7 +33,6 @@ import {
   refuseReadOnly,
   revisionMatches,
   textOf,
-  timelineParameters,
   transactionColumns,
   transactionValues,
   whereReserved,
@@ -55,16 +56,8 @@ export function commitFunction(tables: Tables): DatabaseFunction {
     parameters: sql`
       items text,
       balance_max numeric,
-      lock_timeout_ms integer,
-      has_triggers boolean,
-      commit_follows boolean,
-      durable boolean,
-      ${timelineParameters}`,
-    returns: sql`
-      TABLE (
-        item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-        ${whereReserved(tables, () => 'reserved text,')}timeline text
-      )`,
+      ${commitSettings}`,
+    returns: committedTable(tables),
     rows: 100,
     body: sql`
       #variable_conflict use_column

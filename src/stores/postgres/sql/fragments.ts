@@ -426,6 +426,21 @@ export const timelineParameters = sql`
   highest_timeline bigint,
   of_system bigint`
 
+/** The last parameters of what commits. */
+export const commitSettings = sql`
+  lock_timeout_ms integer,
+  has_triggers boolean,
+  commit_follows boolean,
+  durable boolean,
+  ${timelineParameters}`
+
+/** The result of what commits: a row per item. */
+export const committedTable = (tables: Tables) => sql`
+  TABLE (
+    item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
+    ${whereReserved(tables, () => 'reserved text,')}timeline text
+  )`
+
 /**
  * Before anything is read or written: refuses where this server's timeline is lower than the highest one that
  * has answered the store. Nothing is compared where that is NULL: the server does not report its timeline.

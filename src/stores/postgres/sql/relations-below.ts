@@ -1,6 +1,7 @@
 /** The tables below others: partitions, children, and those that a view shows. */
 
 import { sql } from '../../database/sql-text.js'
+import { literal } from './quoting.js'
 
 /**
  * The relations that this query returns by oid, their partitions and children, and for a view the tables
@@ -26,3 +27,10 @@ export const relationsBelow = (query: string) => sql`
         AND dependency.refclassid = 'pg_catalog.pg_class'::regclass
     ) below (oid)
   )`
+
+/** The library's tables of these names, each by its oid; `$1` is the name of its schema. */
+export const ownRelations = (...names: readonly string[]) => sql`
+  SELECT c.oid
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relname IN (${names.map(literal).join(', ')})`

@@ -1,0 +1,65 @@
+/** The columns of the players' table, as every database checks them against the options. */
+import type { Players, PlayersColumns } from './tables.js'
+
+/** A column, as the catalog describes it. */
+export interface PlayersColumn {
+  name: string
+  /** Without its length: `decimal`. */
+  type: string
+  /** As messages show it: `decimal(12,2)`. */
+  declared: string
+}
+
+/** The types of columns that a database supports. */
+export interface PlayersTypes {
+  id: Readonly<Record<Players['idType'], readonly string[]>>
+  currency: readonly string[]
+  balance: Readonly<Record<Players['balanceType'], readonly string[]>>
+}
+
+export type Fail = (problem: string) => never
+
+/**
+ * Checks the types of the columns that the options name.
+ *
+ * @param fail throws `INVALID_PLAYERS_TABLE` with the problem
+ * @returns the columns; `reserved` is `null`: the options name none
+ */
+export function typedColumns<Column extends PlayersColumn>(
+  players: Players,
+  columns: readonly Column[],
+  types: PlayersTypes,
+  fail: Fail,
+) {
+  const { idType, balanceType, columnNames } = players
+  const find = (option: keyof PlayersColumns) => {
+    const name = columnNames[option]
+    const names = columns.map(each => each.name).join(', ')
+    return (
+      columns.find(each => each.name === name) ??
+      fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
+    )
+  }
+  const mustBe = (supported: readonly string[], { name, type, declared }: Column, option: string) => {
+    if (supported.includes(type)) return
+    const why = option.startsWith('players.balance') && rounding.test(type) ? ', which rounds' : ''
+    fail(`${option}, but the column ${name} is ${declared}${why}; it must be ${supported.join(' or ')}`)
+  }
+  const [id, currency, balance] = [find('id'), find('currency'), find('balance')]
+  mustBe(types.id[idType], id, `players.idType is ${idType}`)
+  if (!types.currency.includes(currency.type))
+    fail(`the column ${currency.name} (players.currency) is ${currency.declared}; it must be text`)
+  mustBe(types.balance[balanceType], balance, `players.balanceType is ${balanceType}`)
+  return { id, currency, balance, reserved: columnNames.reserved === null ? null : find('reserved') }
+}
+
+const rounding = /real|double|float|money/
+
+/** A decimal column must hold every amount of `players.decimalsMin`. */
+export function checkScale({ decimalsMin }: Players, column: PlayersColumn, scale: number, fail: Fail): void {
+  if (scale < decimalsMin)
+    fail(
+      `${column.declared} of ${column.name} would round amounts of ${decimalsMin} decimals; ` +
+        'widen it, or set players.decimalsMin if no amount has more decimals',
+    )
+}
