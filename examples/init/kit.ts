@@ -36,7 +36,7 @@ async function main() {
       advanceClock: null, // no record expires
       ownRows: null, // no hook writes rows
       ...copy.hooks, // who may not bet, and what the columns hold
-      // crash, holdCommit: answered commits survive, and none is half done. stopReplication: nor lost at a failover
+      // crash, holdCommit: answered commits survive, and none is half done. stopReplication: also a failover
       // settleExternally: your own settlements beside the store
     },
     { runs: 20 },

@@ -62,6 +62,13 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
           ORDER BY event_number LIMIT 1`,
       )
     )[0]
+  /** All have failed. A slow machine delivers the others only after several. */
+  async function failedAttemptsOf(transactionId: string): Promise<number> {
+    const { attempts, failures } = (await rowOf(transactionId)) as { attempts: number; failures: number }
+    expect(failures).toBe(attempts)
+    expect(attempts).toBeGreaterThan(0)
+    return attempts
+  }
 
   async function running(options: Partial<RelayOptions> = {}, outbox = wallet.outbox): Promise<Relay> {
     const relay = relayOf(outbox, {
@@ -90,8 +97,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
       await until(async () => delivered.length === others.length && (await rowOf(placed))?.problem !== null)
       await relay.stop()
       expect([...delivered].sort()).toEqual([...others].sort())
-      expect(await rowOf(placed)).toMatchObject({ attempts: 1, failures: 1 })
-      expect(errors.map(([, transactionId]) => transactionId)).toEqual([placed])
+      const attempts = await failedAttemptsOf(placed)
+      expect(errors.map(([, transactionId]) => transactionId)).toEqual(Array(attempts).fill(placed))
       expect(String((await rowOf(placed))?.problem)).toMatch(stored[name] ?? /^an error without text$/)
       delivered.length = 0
       const healthy = await running()
@@ -108,10 +115,8 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     const others = [...(await twoEvents()), ...(await twoEvents())]
     const relay = await running()
     await until(async () => delivered.length === others.length && (await rowOf(placed))?.problem !== null)
-    expect(await rowOf(placed)).toMatchObject({ attempts: 1, failures: 1 })
-    expect(errors).toEqual([
-      [expect.objectContaining({ message: expect.stringContaining('bet-') }), undefined],
-    ])
+    const failure = [expect.objectContaining({ message: expect.stringContaining('bet-') }), undefined]
+    expect(errors).toEqual(Array(await failedAttemptsOf(placed)).fill(failure))
     // As soon as it is repaired, it is delivered.
     await wallet.rows(
       `UPDATE TRANSACTIONS SET transaction_date = recorded_at WHERE transaction_id = '${placed}'`,

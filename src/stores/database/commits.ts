@@ -193,7 +193,7 @@ export class Commits {
     if (isErrorOfHook(cause)) throw cause
     const problem = isDebit(changes) ? ruleProblem(cause) : null
     if (problem === null) throw cause
-    const hint = 'Declare funds that a bet cannot use by the option players.reserved'
+    const hint = 'If it protects funds that a bet cannot use, declare them by the option players.reserved'
     throw errors.make('DATABASE_REJECTED', `A rule of the database rejects the debit: ${problem}. ${hint}`, {
       cause,
     })

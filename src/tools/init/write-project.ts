@@ -1,4 +1,4 @@
-/** Everything that `init` writes for a mapping: `store.ts` for its table, and files of `examples/init` as they are. */
+/** What `init` writes for a mapping: `store.ts` for its table, and files of `examples/init` as they are. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

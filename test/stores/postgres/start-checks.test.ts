@@ -325,7 +325,9 @@ describe("a view as the players' table", () => {
     const options = await prepare(ddl)
     expect(await startError(pool, options)).toMatchObject({
       code: 'INVALID_PLAYERS_TABLE',
-      message: expect.stringMatching(/it hides players by their balance, .* use a CHECK constraint/),
+      message: expect.stringMatching(
+        /it hides players by their balance, .* minimum balance by players\.reserved/,
+      ),
     })
   })
 

@@ -547,7 +547,10 @@ describe('a failure during the database transaction', () => {
         RAISE EXCEPTION 'not today'; END $$`)
     await wallet.rows(`CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON SCHEMA.transactions DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION SCHEMA.fail()`)
-    expect(await endOf(wallet.store.commit(placing()))).toMatchObject({ message: 'not today' })
+    expect(await endOf(wallet.store.commit(placing()))).toMatchObject({
+      code: 'DATABASE_REJECTED',
+      message: expect.stringContaining('not today'),
+    })
     expect((await wallet.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
   })
 
@@ -557,7 +560,14 @@ describe('a failure during the database transaction', () => {
       IF NEW.transaction_id = 'place-2' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NULL; END $$`)
     await wallet.rows(`CREATE CONSTRAINT TRIGGER rule AFTER INSERT ON SCHEMA.ledger DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION SCHEMA.rule()`)
-    expect(await commitAll(store, batch())).toEqual([done, expect.objectContaining({ code: 'P0001' }), done])
+    expect(await commitAll(store, batch())).toEqual([
+      done,
+      expect.objectContaining({
+        code: 'DATABASE_REJECTED',
+        message: expect.stringContaining('not this one'),
+      }),
+      done,
+    ])
     expect(await ledger()).toEqual([['place-1'], ['place-3']])
     await expectBooksToBalance(wallet)
     await idle(wallet.pool)
