@@ -191,14 +191,14 @@ export class Servers {
         state.status === 'fulfilled' && state.value.problem === null ? [state.value.cluster] : [],
       ),
     )
-    const problem = problems[0] ?? (writable.size > 1 ? `Of the list, ${twoWritable}` : null)
+    const problem = problems[0] ?? (writable.size > 1 ? twoWritable : null)
     if (problem !== null && problem !== this.#warned) warn(problem)
     this.#warned = problem
     this.#lookAt = performance.now() + lookMs
   }
 }
 
-const twoWritable = 'two servers of the list are writable, and are no cluster'
+const twoWritable = 'two servers of the list are writable, and are not members of one cluster'
 
 function notAskedOf(error: unknown): NotAsked | null {
   const cause = error instanceof QueryFailed ? error.cause : error

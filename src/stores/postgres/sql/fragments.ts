@@ -151,7 +151,7 @@ export const lookup = (query: string, alias: string) => sql`
 export const asPlayerId = ({ players }: Pick<Tables, 'players'>, text: string) =>
   players.idType === 'text' ? text : `${text}::${players.idType}`
 
-/** The fields of an item of a commit, in the order of `fieldsOf` in rows.ts. */
+/** The fields of an item of a commit, in the order of `fieldsOf` in database/rows.ts. */
 const itemFields = [
   'operation text',
   'transaction_id text',
