@@ -36,6 +36,6 @@ export const copy = {
   connect: (to: typeof pool) => to.connect(),
   hooks: {
     refuseBets: null, // no rule of your own refuses a bet. closePlayer: your own exclusions
-    limits: { digits: 18, scale: 2 }, // of balance_cents, a bigint
+    limits: { digits: 18, scale: 2 }, // of the balance, a bigint
   },
 }

@@ -106,7 +106,7 @@ function hookLines(mapping: Mapping): string[] {
     ...(limits === null
       ? []
       : [
-          `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of ${mapping.balance.name}, a ${mapping.balance.declared}`,
+          `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of the balance, a ${mapping.balance.declared}`,
         ]),
     ...(isPlain(mapping)
       ? ["playerIds: 'plain' as const, // Ann and ann are one player in this collation"]
