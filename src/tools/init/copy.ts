@@ -1,5 +1,5 @@
 /** The kit's copy of the players' table, in a schema of its own: what `store.ts` holds of it for `kit.ts`. */
-import { balanceTypeOf, idTypeOf, isUniqueAlone } from './candidates.js'
+import { balanceTypeOf, idTypeOf, isUniqueAlone, lockedColumns } from './candidates.js'
 import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions } from './mapping.js'
 import { type Condition, closedValue, literalOf } from './may-bet.js'
 import type { Column } from './schema.js'
@@ -162,7 +162,15 @@ const ruleOf = (mapping: Mapping) =>
 const writtenColumns = (mapping: Mapping): string[] => [
   ...[mapping.id.name, currencyColumn(mapping), mapping.balance.name],
   ...ruleOf(mapping).map(({ column }) => column.name),
+  ...lockedOf(mapping).map(({ name }) => name),
 ]
+
+/** Nothing is locked in the copy. If the operator declares it as reserved, a NULL would be a fault. */
+const lockedOf = (mapping: Mapping) =>
+  lockedColumns(mapping.table, mapping.balance).filter(
+    column =>
+      (column.updatable || mapping.table.isView) && !mapping.mayBet.some(each => each.column === column),
+  )
 
 /** What `kit.ts` does with the copy, by name. */
 export function copyStatements(mapping: Mapping): Record<string, string> {
@@ -175,8 +183,9 @@ export function copyStatements(mapping: Mapping): Record<string, string> {
   const allowed = ruleOf(mapping).map(
     ({ column, values }) => `, ${literalOf(engine, column, values[0] ?? null)}`,
   )
+  const locked = lockedOf(mapping).map(() => ', 0')
   return {
-    insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${allowed.join('')})`,
+    insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${[...allowed, ...locked].join('')})`,
     deposit: update(depositOf(mapping)),
     changeCurrency: update(`${sqlName(engine, currencyColumn(mapping))} = ${place(1)}`),
     lock: `SELECT ${onPostgres ? '' : '1 '}FROM ${copyName(mapping)} ${where(1)} FOR UPDATE`,

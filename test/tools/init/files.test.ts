@@ -9,7 +9,7 @@ import { tablesGiven } from '../../../src/tools/command/players-options.js'
 import { existing, writeFiles } from '../../../src/tools/init/files.js'
 import { type Mapping, playersOf, playersWords } from '../../../src/tools/init/mapping.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
-import type { Engine, Table } from '../../../src/tools/init/schema.js'
+import type { Column, Engine, Table } from '../../../src/tools/init/schema.js'
 import { ruleLines } from '../../../src/tools/init/store-file.js'
 import { projectFiles } from '../../../src/tools/init/write-project.js'
 import { codeBlocksOf, readPage, root } from '../../docs/pages.js'
@@ -60,6 +60,40 @@ describe("given the page's table, then the files are the blocks of docs/first-ho
     expect(Object.keys(written({ engine, folder: 'src/wallet' }))[0]).toBe('src/wallet/store.ts')
   })
 })
+
+test.each<Engine>(['postgres', 'mysql'])(
+  'given a column of locked funds, on %s, then it is 0 in the copy: it may be declared as reserved',
+  engine => {
+    const columns = [
+      'account_no varchar(255)',
+      'currency char(3)',
+      'balance_cents bigint',
+      'locked_cents bigint',
+    ]
+    const mapping = mappingOf(engine, table(engine, 'pam.accounts', columns, ['account_no']), {
+      'minor-units': '2',
+    })
+    const store = written({ mapping })['store.ts']
+    expect(store).toMatch(/INSERT INTO .*balance_cents\W+locked_cents\W+VALUES \(\S+ \S+ 0, 0\)/)
+    expect(store).not.toContain('ALTER TABLE')
+  },
+)
+
+test.each<Engine>(['postgres', 'mysql'])(
+  'given a balance whose name has several lines, on %s, then store.ts is a program',
+  engine => {
+    const [id, currency, balance] = accounts(engine).columns as [Column, Column, Column]
+    for (const lineBreak of ['\n', '\r', '\u2028', '\u2029']) {
+      const named = { ...balance, name: `balance${lineBreak}of the player` }
+      const of = accounts(engine, { columns: [id, currency, named] })
+      const mapping = mappingOf(engine, of, { balance: named.name, 'minor-units': '2' })
+      const { diagnostics } = ts.transpileModule(written({ mapping })['store.ts'] ?? '', {
+        reportDiagnostics: true,
+      })
+      expect(diagnostics?.map(({ messageText }) => messageText)).toEqual([])
+    }
+  },
+)
 
 describe('examples/init', () => {
   const exampleOf = (file: string) => readFileSync(join(root, 'examples/init', file), 'utf8')
