@@ -131,8 +131,13 @@ function handle<O extends Operation>(
     } finally {
       if (onOutcome !== undefined) {
         event.durationMs = performance.now() - started
-        // A copy: changes by the listener must not reach the subscribers.
-        notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
+        const { outcome, storeRefusal } = event
+        // Copies: changes by the listener must not reach the subscribers.
+        const copies = {
+          outcome: outcome && { ...outcome },
+          storeRefusal: storeRefusal && { ...storeRefusal },
+        }
+        notify('onOutcome', () => onOutcome({ ...event, ...copies }))
       }
     }
   }

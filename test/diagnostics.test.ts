@@ -73,6 +73,20 @@ describe('bet-wallet:request', () => {
     channel.asyncEnd.unsubscribe(change as never)
     expect(answers).toEqual([expect.objectContaining({ ok: true, balance: '70' })])
   })
+
+  test('when onOutcome changes its event, then subscribers get the message as it was', async () => {
+    const request = recordEvents('bet-wallet:request')
+    const refusal = { errorCode: 'LIMIT_REACHED', description: 'the limit of the day' }
+    const store = scripted(
+      [snapshot()],
+      [{ status: 'refused', ...refusal }, { status: 'refused', ...refusal }, committed],
+    )
+    const onOutcome = ({ storeRefusal }: OutcomeEvent) => {
+      if (storeRefusal !== null) storeRefusal.errorCode = 'CHANGED'
+    }
+    await handlePlaceBet(store, placeBet(), { onOutcome })
+    expect(request.messages()[0]?.storeRefusal).toEqual(refusal)
+  })
 })
 
 describe('a fault', () => {
