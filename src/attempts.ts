@@ -150,11 +150,9 @@ async function commitDecision<O extends Operation>(call: Call<O>, decision: Deci
     case 'unknown':
       event.commitError = result.cause
       return await recoverUnknownCommit(call, result.cause)
-    case 'refused': {
-      const { errorCode, description } = result
-      event.storeRefusal = { errorCode, description }
-      return { errorCode, description }
-    }
+    case 'refused':
+      event.storeRefusal = { errorCode: result.errorCode, description: result.description }
+      return { ...event.storeRefusal }
     case 'conflict':
       return 'conflict'
   }

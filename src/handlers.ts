@@ -131,13 +131,10 @@ function handle<O extends Operation>(
     } finally {
       if (onOutcome !== undefined) {
         event.durationMs = performance.now() - started
-        const { outcome, storeRefusal } = event
         // Copies: changes by the listener must not reach the subscribers.
-        const copies = {
-          outcome: outcome && { ...outcome },
-          storeRefusal: storeRefusal && { ...storeRefusal },
-        }
-        notify('onOutcome', () => onOutcome({ ...event, ...copies }))
+        const outcome = event.outcome && { ...event.outcome }
+        const storeRefusal = event.storeRefusal && { ...event.storeRefusal }
+        notify('onOutcome', () => onOutcome({ ...event, outcome, storeRefusal }))
       }
     }
   }

@@ -166,10 +166,9 @@ const writtenColumns = (mapping: Mapping): string[] => [
 ]
 
 /** Nothing is locked in the copy. If the operator declares it as reserved, a NULL would be a fault. */
-const lockedOf = (mapping: Mapping) =>
-  lockedColumns(mapping.table, mapping.balance).filter(
-    column =>
-      (column.updatable || mapping.table.isView) && !mapping.mayBet.some(each => each.column === column),
+const lockedOf = ({ table, balance, mayBet }: Mapping) =>
+  lockedColumns(table, balance).filter(
+    each => each.updatable && mayBet.every(({ column }) => column !== each),
   )
 
 /** What `kit.ts` does with the copy, by name. */
@@ -183,9 +182,8 @@ export function copyStatements(mapping: Mapping): Record<string, string> {
   const allowed = ruleOf(mapping).map(
     ({ column, values }) => `, ${literalOf(engine, column, values[0] ?? null)}`,
   )
-  const locked = lockedOf(mapping).map(() => ', 0')
   return {
-    insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${[...allowed, ...locked].join('')})`,
+    insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${allowed.join('')}${', 0'.repeat(lockedOf(mapping).length)})`,
     deposit: update(depositOf(mapping)),
     changeCurrency: update(`${sqlName(engine, currencyColumn(mapping))} = ${place(1)}`),
     lock: `SELECT ${onPostgres ? '' : '1 '}FROM ${copyName(mapping)} ${where(1)} FOR UPDATE`,
