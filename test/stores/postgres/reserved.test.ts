@@ -31,5 +31,8 @@ it('a column of another type is refused at start', async () => {
     ],
   })
   await rows('ALTER TABLE SCHEMA.accounts ALTER locked TYPE text')
-  await expect(store.ready()).rejects.toMatchObject({ code: 'INVALID_PLAYERS_TABLE' })
+  await expect(store.ready()).rejects.toMatchObject({
+    code: 'INVALID_PLAYERS_TABLE',
+    message: expect.stringMatching(/the column locked is text; it must be numeric/),
+  })
 })
