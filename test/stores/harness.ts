@@ -35,7 +35,7 @@ export const reserving = <Table>(
   balance: string,
 ): Accounts<Table> => ({
   ...accounts,
-  name: `${name}, with reserved funds`,
+  name: `reserved funds, ${name}`,
   ddl: `${ddl}`.replace(new RegExp(`${balance} (\\S+ NOT NULL)`), '$&, held $1 DEFAULT 0'),
   players: schema => ({ ...(players?.(schema) as Table), reserved: 'held' }),
   add,
