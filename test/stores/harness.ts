@@ -29,6 +29,19 @@ export function hundredths(amount: Decimal): string {
   return BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`).toString()
 }
 
+/** The same table with a column of reserved funds: a withdrawal reserves the amount. */
+export const reserving = <Table>(
+  { ddl, add, players, name, ...accounts }: Accounts<Table>,
+  balance: string,
+): Accounts<Table> => ({
+  ...accounts,
+  name: `reserved funds, ${name}`,
+  ddl: `${ddl}`.replace(new RegExp(`${balance} (\\S+ NOT NULL)`), '$&, held $1 DEFAULT 0'),
+  players: schema => ({ ...(players?.(schema) as Table), reserved: 'held' }),
+  add,
+  reserve: add.replaceAll(balance, 'held'),
+})
+
 /** A store with connections of its own. */
 export interface StoreOnServer<Store> {
   store: Store

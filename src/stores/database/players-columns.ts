@@ -23,7 +23,7 @@ export type Fail = (problem: string) => never
  * Checks the types of the columns that the options name.
  *
  * @param fail throws `INVALID_PLAYERS_TABLE` with the problem
- * @returns the columns; `reserved` is `null`: the options name none
+ * @returns the columns that the databases check further
  */
 export function typedColumns<Column extends PlayersColumn>(
   players: Players,
@@ -50,7 +50,9 @@ export function typedColumns<Column extends PlayersColumn>(
   if (!types.currency.includes(currency.type))
     fail(`the column ${currency.name} (players.currency) is ${currency.declared}; it must be text`)
   mustBe(types.balance[balanceType], balance, `players.balanceType is ${balanceType}`)
-  return { id, currency, balance, reserved: columnNames.reserved === null ? null : find('reserved') }
+  if (columnNames.reserved !== null)
+    mustBe(types.balance[balanceType], find('reserved'), `players.balanceType is ${balanceType}`)
+  return { id, currency, balance }
 }
 
 const rounding = /real|double|float|money/

@@ -39,7 +39,7 @@ const types: PlayersTypes = {
 
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
 export async function checkPlayersTable(database: Session, { players }: Tables): Promise<BalanceColumn> {
-  const { tableName, columnNames, balanceType } = players
+  const { tableName, columnNames } = players
   const fail: Fail = problem => {
     throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
   }
@@ -58,15 +58,12 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
       'NOT_DURABLE',
       `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )
-  const { id, balance, reserved } = typedColumns(players, columns, types, fail)
+  const { id, balance } = typedColumns(players, columns, types, fail)
   const collation = id.collation ?? 'binary'
   if (players.idType === 'text' && !players.own && collation !== players.idCollation)
     fail(`players.idCollation is ${players.idCollation}, but that of the column ${id.name} is ${collation}`)
   const isView = baseTables.some(({ name }) => name !== tableName)
   if (!isView) await checkUnique(database, players, fail)
-  const reservedTypes = types.balance[balanceType]
-  if (reserved !== null && !reservedTypes.includes(reserved.type))
-    fail(`players.reserved is ${reserved.declared}; it must be ${reservedTypes.join(' or ')}`)
   return rangeOf(balance, players, fail)
 }
 

@@ -57,13 +57,13 @@ export function commitRowOf([index, verdict, currency, balance, id, reserved]: V
     currency: text(currency),
     balance: withoutZeros(text(balance)),
     wallet_transaction_id: text(id),
-    reserved: text(reserved),
+    reserved: withoutZeros(text(reserved)),
   }
 }
 
-/** Sums have more decimals than the column: `10050.00000000000000000000`. */
-const withoutZeros = (balance: string | null) =>
-  balance?.includes('.') ? balance.replace(/(?:[.]|(?<![.0]))0+$/, '') : balance
+/** Variables and sums have more decimals than the column: `10050.00000000000000000000`. */
+const withoutZeros = (amount: string | null) =>
+  amount?.includes('.') ? amount.replace(/(?:[.]|(?<![.0]))0+$/, '') : amount
 
 /** @see loadQuery */
 export function loadRowOf(values: Values): LoadRow {

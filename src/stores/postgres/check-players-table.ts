@@ -47,17 +47,13 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   const columns = await columnsIn(ask, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this role may not see it (names are compared as the catalog spells them)')
-  const { id, currency, balance, reserved } = typedColumns(players, columns, types, fail)
+  const { id, currency, balance } = typedColumns(players, columns, types, fail)
   if (!id.deterministic)
     fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
   if (id.kind !== 'v' && !id.unique) fail(`there is no unique index on ${id.name} alone`)
   if (!currency.deterministic)
     fail(
       `the collation of ${currency.name} is nondeterministic: a bet in eur would be taken from a balance in EUR`,
-    )
-  if (reserved !== null && reserved.type !== balance.type)
-    fail(
-      `players.reserved is ${reserved.type}, and players.balance ${balance.type}: they must be of one type`,
     )
   return rangeOf(balance, players, fail)
 }

@@ -38,18 +38,6 @@ export const decimalAccounts: Accounts = {
   limits: { digits: 20, scale: 4 },
 }
 
-/** A withdrawal reserves the amount. */
-export const reservingAccounts: Accounts = {
-  ...decimalAccounts,
-  name: 'a column of reserved funds',
-  ddl: `${decimalAccounts.ddl}`.replace(
-    'available decimal(20,4) NOT NULL',
-    'available decimal(20,4) NOT NULL, held decimal(20,4) NOT NULL DEFAULT 0',
-  ),
-  players: schema => ({ ...(decimalAccounts.players?.(schema) as MysqlPlayersTable), reserved: 'held' }),
-  reserve: `UPDATE SCHEMA.accounts SET held = held + CAST(? AS decimal(20,4)) WHERE accountNo = ?`,
-}
-
 export const textAccounts: Accounts = {
   name: 'text, keyed by a varchar of latin1 that folds case',
   ddl: `CREATE TABLE SCHEMA.accounts (id varchar(100) PRIMARY KEY, currency varchar(16) NOT NULL,
@@ -107,6 +95,11 @@ export const uuidAccounts: Accounts = isMysql
     }
   : decimalsOf('uuid', 'uuid', "decimal(18,2), keyed by MariaDB's type uuid")
 export const bigintAccounts = decimalsOf('bigint', 'bigint', 'decimal(18,2), keyed by a bigint')
+
+export const reservingAccounts = [
+  kit.reserving(decimalAccounts, 'available'),
+  kit.reserving(minorUnitAccounts, 'cents'),
+]
 
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 

@@ -52,8 +52,8 @@ describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
     judge(inBatches(mysqlHarness({ ...shared, accounts: decimalAccounts })), 5)
   })
 
-  describe('with reserved funds', () => {
-    const harness = mysqlHarness({ ...shared, accounts: reservingAccounts })
+  describe.each(reservingAccounts)('on $name', accounts => {
+    const harness = mysqlHarness({ ...shared, accounts })
     describe('alone', () => judge(harness, 5))
     describe('in a batch with another player', () => judge(inBatches(harness), 5))
   })

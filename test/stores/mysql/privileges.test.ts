@@ -11,10 +11,14 @@ import {
 } from 'bet-wallet/mysql'
 import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { grantsFor } from '../../../src/tools/command/grants.js'
 import { readPage, sectionOf } from '../../docs/pages.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { noServer, startServer } from '../../mysql/engine.js'
 import { type Right, rightsOf, useStore } from '../grants.js'
+import { judge } from '../kit-on-stores.js'
+import { mysqlHarness, ownTable, reservingAccounts } from './harness.js'
 
 const players: MysqlPlayersTable = {
   ...{ table: 'pam.accounts', id: 'account_no', idCollation: 'utf8mb4_general_ci', currency: 'currency' },
@@ -156,4 +160,40 @@ describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rig
       await ready()
     },
   )
+})
+
+describe.skipIf(noServer !== null)(
+  `with reserved funds, the kit as a user with exactly the printed rights${reason}`,
+  async () => {
+    if (noServer !== null) return
+    const { config } = await sharedMariadb()
+    const pool = mysql.createPool({ ...config, connectionLimit: 20 })
+    const user = `reserving_${process.pid}`
+    beforeAll(() => pool.query(`CREATE USER ${user} IDENTIFIED BY 'x'`))
+    afterAll(async () => {
+      await pool.query(`DROP USER ${user}`)
+      await pool.end()
+    })
+    const [accounts = ownTable] = reservingAccounts
+    const harness = mysqlHarness({
+      ...{ pool, configOf: () => config, accounts },
+      async openStore(server, options) {
+        const { timeoutMs: _, lockTimeoutMs: __, ...named } = options
+        for (const statement of grantsFor('mysql', named, 'store', user)) await pool.query(statement)
+        const own = mysql.createPool({ ...server, user, password: 'x', connectionLimit: 8 })
+        const connections = new Set<number>()
+        own.pool.on('connection', ({ threadId }) => connections.add(threadId))
+        const store = createMysqlStore(own, options)
+        await store.ready()
+        return { store, connections: async () => [...connections], end: () => own.end().catch(() => {}) }
+      },
+    })
+    judge(harness, 2)
+  },
+)
+
+test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the reserved column', use => {
+  const reserving = { players: { ...players, reserved: 'locked' } }
+  const printed = grantsFor('mysql', reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
+  expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })

@@ -36,18 +36,6 @@ export const numericAccounts: Accounts = {
   limits: { digits: 20, scale: 4 },
 }
 
-/** A withdrawal reserves the amount. */
-export const reservingAccounts: Accounts = {
-  ...numericAccounts,
-  name: 'a column of reserved funds',
-  ddl: `${numericAccounts.ddl}`.replace(
-    'available numeric(20,4) NOT NULL',
-    'available numeric(20,4) NOT NULL, held numeric(20,4) NOT NULL DEFAULT 0',
-  ),
-  players: schema => ({ ...(numericAccounts.players?.(schema) as PlayersTable), reserved: 'held' }),
-  reserve: `UPDATE SCHEMA.accounts SET held = held + ? WHERE "accountNo" = ?`,
-}
-
 export const textAccounts: Accounts = {
   name: 'text',
   ddl: 'CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance text NOT NULL)',
@@ -77,6 +65,11 @@ export const minorUnitAccounts: Accounts = {
   add: 'UPDATE SCHEMA.accounts SET cents = cents + ? WHERE id = ?',
   limits: { digits: 18, scale: 2 },
 }
+
+export const reservingAccounts = [
+  kit.reserving(numericAccounts, 'available'),
+  kit.reserving(minorUnitAccounts, 'cents'),
+]
 
 export const everyAccounts = [ownTable, numericAccounts, textAccounts, minorUnitAccounts]
 

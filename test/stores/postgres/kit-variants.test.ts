@@ -35,8 +35,8 @@ describe('in a batch with another player', () => {
   judge(inBatches(postgresHarness({ pool, url, accounts: minorUnitAccounts })), 10)
 })
 
-describe('with reserved funds', () => {
-  const harness = postgresHarness({ pool, url, accounts: reservingAccounts })
+describe.each(reservingAccounts)('on $name', accounts => {
+  const harness = postgresHarness({ pool, url, accounts })
   describe('alone', () => judge(harness, 10))
   describe('in a batch with another player', () => judge(inBatches(harness), 10))
 })

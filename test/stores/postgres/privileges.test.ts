@@ -3,12 +3,16 @@ import {
   createPostgresLookups,
   createPostgresStore,
   migratePostgres,
+  type PlayersTable,
   type PostgresTables,
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { grantsFor } from '../../../src/tools/command/grants.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { rightsOf, useStore } from '../grants.js'
+import { judge } from '../kit-on-stores.js'
+import { ownTable, postgresHarness, reservingAccounts } from './harness.js'
 
 const { pool, url, drop } = await freshDatabase()
 const suffix = `_${process.pid}`
@@ -119,4 +123,30 @@ test('where EXECUTE is revoked from PUBLIC, it is granted on the routines of the
   const { rows } = await pool.query("SELECT proname FROM pg_proc WHERE proname LIKE 'commit_alone_%'")
   await pool.query(`REVOKE EXECUTE ON PROCEDURE bet_wallet.${rows[0].proname} FROM wallet${suffix}`)
   await expect(asRole(`wallet${suffix}`, wallet)).rejects.toMatchObject({ code: 'INSUFFICIENT_PRIVILEGE' })
+})
+
+describe('with reserved funds, the kit as a role with exactly the rights that `grants` prints', () => {
+  const role = `reserving${suffix}`
+  beforeAll(() => pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`))
+  afterAll(() => pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
+  const [accounts = ownTable] = reservingAccounts
+  const harness = postgresHarness({
+    ...{ pool, url, accounts },
+    async openStore(location, options) {
+      const { timeoutMs: _, lockTimeoutMs: __, ...named } = options
+      for (const statement of grantsFor('postgres', named, 'store', role)) await pool.query(statement)
+      const connectionString = Object.assign(new URL(location), { username: role, password: 'secret' }).href
+      const own = new pg.Pool({ connectionString, max: 8 })
+      const store = createPostgresStore(own, options)
+      await store.ready()
+      return { store, end: () => own.end() }
+    },
+  })
+  judge(harness, 2)
+})
+
+test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the reserved column', use => {
+  const reserving = { players: { ...tables.players, reserved: 'locked' } as PlayersTable }
+  const printed = grantsFor('postgres', reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
+  expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })
