@@ -430,6 +430,8 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
 
     test.each([
       ['no stake', { stake: undefined as never }],
+      ['a stake that is a bigint', { stake: 10n as never }],
+      ['no credits', { credits: undefined as never }],
       ['a stake of 24 digits', { stake: '9'.repeat(24) }],
       ['a long id', { betId: 'x'.repeat(256) }],
       ['a negative stake', { stake: '-1' }],

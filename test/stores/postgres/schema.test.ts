@@ -365,6 +365,24 @@ describe('at a cut-over (D27)', () => {
       message: expect.stringMatching(/^bets, wrong: .*amount/),
     })
   })
+
+  test.each([
+    ['bigint', { stake: 10n as never }],
+    ['no_credits', { credits: undefined as never }],
+  ])('a record that is no record is named, those before it are imported: %s', async (name, fields) => {
+    const schema = `no_record_${name}`
+    await fresh(schema)
+    const bets = [
+      { ...placed, betId: 'valid' },
+      { ...placed, betId: 'wrong', ...fields },
+    ]
+    await expect(importBets(pool, { schema }, bets)).rejects.toMatchObject({
+      code: 'IMPORT_REJECTED',
+      message: expect.stringMatching(/^bets, wrong: /),
+    })
+    const { rows } = await pool.query(`SELECT bet_id FROM ${schema}.bets`)
+    expect(rows).toEqual([{ bet_id: 'valid' }])
+  })
 })
 
 describe('the plans', () => {
