@@ -33,7 +33,8 @@ export async function importInChunks<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   { insert, describe, rowOf, makeError }: ImportOf<Item>,
 ): Promise<ImportReport> {
-  const insertAll = (chunk: readonly Item[]) => insert(JSON.stringify(chunk.map(rowOf)))
+  // Async: a record that has no JSON must reject as well.
+  const insertAll = async (chunk: readonly Item[]) => await insert(JSON.stringify(chunk.map(rowOf)))
   /** After a failed chunk: finds the record that the tables reject. */
   const insertOneByOne = async (chunk: readonly Item[]): Promise<number> => {
     let imported = 0

@@ -186,6 +186,10 @@ export const statementErrors = {
   lacksPrivilege: (cause: unknown) => hasNumber(cause, ...privilegeNumbers),
 }
 
-/** 4025 (MariaDB), 3819 (MySQL): a CHECK; 1644: a SIGNAL of a trigger. */
-export const ruleProblem = (error: unknown): string | null =>
-  hasNumber(error, 4025, 3819, 1644) ? describeError(error) : null
+/** 4025 (MariaDB), 3819 (MySQL): a CHECK; 1644: a SIGNAL of a trigger, unless it is of our procedures. */
+export function ruleProblem(error: unknown): string | null {
+  const { number = 0, message = '' } = serverErrorOf(error) ?? {}
+  return [4025, 3819, 1644].includes(number) && !message.startsWith('bet-wallet: ')
+    ? describeError(error)
+    : null
+}
