@@ -282,6 +282,8 @@ function borrowOfClient(client: PostgresClient, timeoutMs: number): Borrow {
       if (isInBlock(client)) throw storeError('UNAVAILABLE', 'The connection has an open transaction block')
       const connection = client as Lent
       return await work(connection, (statement, values) => {
+        // Timed out: a call whose name was unknown is not sent again.
+        if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out; already answered')
         deadline.sent = true
         return replicated(reports, () => connection.query(statement, values))
       })

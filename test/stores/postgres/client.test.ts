@@ -2,6 +2,7 @@
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { connectionsFrom } from '../../../src/stores/postgres/client.js'
 
 test('stores that share a pool add one listener per event to it, and Node.js warns of no leak', async () => {
   const pool = new pg.Pool()
@@ -17,4 +18,26 @@ test('stores that share a pool add one listener per event to it, and Node.js war
   // Without a listener, an idle connection that breaks would end the process.
   expect(pool.listenerCount('error')).toBe(1)
   await pool.end()
+})
+
+test('a single Client whose answer comes after the limit: the call is not sent again without its name', async () => {
+  const sent: unknown[] = []
+  let answer: (error: Error) => void = () => {}
+  const client = {
+    connection: { parsedStatements: {} },
+    getTransactionStatus: () => 'I',
+    query(statement: string | { name: string }) {
+      sent.push(typeof statement === 'string' ? 'text' : 'name')
+      return new Promise<{ rows: unknown[] }>((_, reject) => {
+        answer = reject
+      })
+    },
+  }
+  const connections = connectionsFrom(client as never, { timeoutMs: 20, transactions: false, durable: true })
+  const call = { text: 'SELECT 1', name: 'commit' }
+  const committed = connections.commit({ function: call, procedure: call }, [], () => {})
+  await expect(committed).rejects.toMatchObject({ timedOut: true, sent: true })
+  answer(Object.assign(new Error('no such name'), { code: '26000', severity: 'ERROR' }))
+  await new Promise(setImmediate)
+  expect(sent).toEqual(['name'])
 })
