@@ -103,7 +103,7 @@ export interface SimulationOptions extends WalletTarget {
   differencesMax?: number
   /**
    * Called every `progressEveryMs`, and at the end of each phase. If a hook throws or rejects, the simulation
-   * fails with its error.
+   * fails with its error; at its end it waits for all.
    */
   onProgress?(progress: SimulationProgress): unknown
   /**
