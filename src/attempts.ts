@@ -35,13 +35,16 @@ interface Call<O extends Operation> extends ParsedCall<O> {
  * @throws {WalletError} for every fault
  */
 export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): Promise<Decision> {
-  const { rule, request, settings, event } = parsed
+  const { rule, store, request, settings, message, deadline, event } = parsed
   const { operation } = rule
   const { transactionId, playerId, betId } = request
+  event.transactionId = transactionId
+  event.betId = betId
+  event.playerId = playerId
   const keys: WalletKeys = { operation, transactionId, playerId, betId }
-  Object.assign(event, keys)
   const authorization = createAuthorization(operation, request, settings, parsed)
-  const call: Call<O> = { ...parsed, keys, authorization }
+  // Not a spread, which is slow: this is done in every call.
+  const call: Call<O> = { rule, store, request, settings, message, deadline, event, keys, authorization }
 
   for (let attempt = 1; ; attempt += 1) {
     event.attempts = attempt

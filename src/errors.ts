@@ -131,8 +131,8 @@ export function refusalProblem(errorCode: unknown, description: unknown): string
 }
 
 /**
- * Throw it from `authorizeRequest` or `authorizeBet` to refuse the bet. The refusal is final: recorded, and replayed to every retry
- * of the placebet (D6). Any other error is a fault: 500, not recorded.
+ * Throw it from `authorizeRequest` or `authorizeBet` to refuse the bet. The refusal is final: recorded, and
+ * replayed to every retry of the placebet (D6). Any other error is a fault: 500, not recorded.
  *
  * @param errorCode such as `INVALID_SESSION_TOKEN`, or your own code as agreed with the platform
  * @param description for a human reader; it is sent to the platform

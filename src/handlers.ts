@@ -119,9 +119,8 @@ function handle<O extends Operation>(
       const { outcome, reason } =
         'issues' in parsed
           ? refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
-          : await runAttempts({ ...parsed, rule, store, settings, message, deadline, event })
-      // A copy: changes by a subscriber must not reach the answer.
-      event.outcome = { ...outcome }
+          : await runAttempts({ rule, store, request: parsed.request, settings, message, deadline, event })
+      event.outcome = outcome
       event.replayed = outcome.replayed
       event.reason = reason
       return outcome
@@ -138,7 +137,13 @@ function handle<O extends Operation>(
       }
     }
   }
-  return isTraced(channels.request) ? trace(channels.request, event, answer) : answer()
+  if (!isTraced(channels.request)) return answer()
+  return trace(channels.request, event, async () => {
+    const outcome = await answer()
+    // A copy: changes by a subscriber must not reach the answer.
+    event.outcome = { ...outcome }
+    return outcome
+  })
 }
 
 function faultOf(error: unknown, { operation, transactionId, betId, playerId }: OutcomeEvent): WalletError {

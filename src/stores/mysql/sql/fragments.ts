@@ -198,7 +198,7 @@ export function balancePlus(tables: Pick<Tables, 'players'>, player: string, del
     LEFT(${sum}, CHAR_LENGTH(${sum}) - 20 + ${decimals} - (${decimals} = 0))`
 }
 
-/** The fields of an item of a commit: `fieldsOf` in database/rows.ts, then those of `completed` in mysql/rows.ts. */
+/** The fields of an item of a commit: `fieldsOf` in database/rows.ts, then `completed` in mysql/rows.ts. */
 export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['operation', exactText(12)],
   ['transaction_id', exactText(255)],
