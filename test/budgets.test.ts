@@ -18,7 +18,7 @@ const linesOf = (isCounted: (path: string) => boolean) => sumOf(src, isCounted, 
 describe('lines of code', () => {
   test.each([
     ['core, decide, http, batches, lookups, operations', 5_107, linesOf(path => !isOutsideCore.test(path))],
-    ['stores', 9_812, linesOf(path => path.startsWith('stores/'))],
+    ['stores', 9_815, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_322, linesOf(path => path.startsWith('testing/'))],
     ['tools', 23_030, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_300, sumOf(examples, () => true, 'lines')],

@@ -1,4 +1,5 @@
 /** The connections of the store: each of its calls on a prepared session, under a deadline. */
+import { isA } from '../../foreign-values.js'
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
 import type { ConfirmedRecords } from './confirmed-records.js'
@@ -112,7 +113,7 @@ async function withConnection<T>(
     await session.prepare(limits)
     return await work(session)
   } catch (error) {
-    broken = !(error instanceof CallbackFailed)
+    broken = !isA(error, CallbackFailed)
     // The locks of what is still open end now: an interrupted procedure runs no handler.
     if (!deadline.expired && !(broken && isServerFault(error))) await session.run('ROLLBACK').catch(() => {})
     throw error

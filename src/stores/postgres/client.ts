@@ -1,4 +1,5 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
+import { isA } from '../../foreign-values.js'
 import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
 import type { Query } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
@@ -221,7 +222,7 @@ function borrowOfPool(pool: Pool, timeoutMs: number): Borrow {
           return replicated(reports, () => connection.query(statement, values))
         })
       } catch (error) {
-        broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
+        broken = !isA(error, CallbackFailed) && isConnectionLost(error)
         throw error
       } finally {
         if (!deadline.expired) connection.release(broken)

@@ -1,4 +1,5 @@
 /** Database transactions that a driver begins and ends, and their sessions that may be lost meanwhile. */
+import { isA } from '../../foreign-values.js'
 import { notify } from '../../hooks.js'
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
 import { type Query, withSavepoint } from '../database/within-transaction.js'
@@ -137,7 +138,7 @@ class DriverBlock<T> {
       return result
     } catch (error) {
       // The driver sends ROLLBACK next.
-      if (!this.hasEnded) await check(error instanceof CallbackFailed ? error : undefined)
+      if (!this.hasEnded) await check(isA(error, CallbackFailed) ? error : undefined)
       throw error
     }
   }
