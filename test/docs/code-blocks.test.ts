@@ -123,12 +123,12 @@ describe('sh blocks', () => {
       ])
     const lookups = await help('bet')
     const known = {
-      ...{ audit: await help('audit'), simulate: await help('simulate'), drill: await help('drill') },
+      ...{ audit: await help('audit'), simulate: await help('simulate') },
       ...{ bet: lookups, transaction: lookups, player: lookups },
     }
     for (const { path, text } of pages) {
       const used = [
-        ...text.matchAll(/npx bet-wallet (audit|simulate|drill|bet|transaction|player)((?:[^`\n]|\\\n)*)/g),
+        ...text.matchAll(/npx bet-wallet (audit|simulate|bet|transaction|player)((?:[^`\n]|\\\n)*)/g),
       ]
       for (const [, command, flags = ''] of used) {
         for (const [flag] of flags.matchAll(/--[a-z-]+/g))

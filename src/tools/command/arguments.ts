@@ -49,7 +49,7 @@ export function parseWords<const T extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-const withHtml = 'audit, bet, drill, player, reconcile and simulate'
+const withHtml = 'audit, bet, player, reconcile and simulate'
 
 export function baseUrlOf(positionals: readonly string[]): string {
   const [baseUrl, ...more] = positionals

@@ -19,7 +19,6 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   grants: async () => (await import('./grants.js')).grants,
   audit: async () => (await import('./audit.js')).audit,
   simulate: async () => (await import('./simulate.js')).simulate,
-  drill: async () => (await import('./drill.js')).runDrill,
   bet: async () => (await import('./bet.js')).bet,
   transaction: async () => (await import('./transaction.js')).transaction,
   player: async () => (await import('./player.js')).player,

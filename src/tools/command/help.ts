@@ -11,7 +11,6 @@ export const commandHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
-  bet-wallet drill <base url> --players <…> --fault 'name=command' --staging <host> [options]
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
@@ -28,10 +27,8 @@ export const commandHelp = `Usage
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
-               to the cent
-  drill        on a staging system: runs your commands that kill, freeze, cut or promote servers
-               under load, and says which answered calls were lost, how long nothing was
-               answered, and which setting is to blame
+               to the cent; on a staging system it also runs your commands that break servers,
+               and names the answered calls that were lost
   bet          explains a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
@@ -311,57 +308,6 @@ Output (in addition to the table)
 The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
 no bet could be settled the given way), was stopped, or skipped every case.`
 
-export const drillHelp = `Usage
-  bet-wallet drill <base url> --players <count, ids or file> --fault 'name=command' --staging <host>
-
-For a staging system. Your shell commands kill, freeze, cut off or promote its servers, one after
-the other, while a simulated sportsbook plays against the wallet. At the end each answered call
-is sent again: an answer that is not the replay of the first one was lost.
-
-  --staging <host>          the host of the base URL, typed again: this system will break, and
-                            the balances of the players change (required)
-  --fault <name=command>    a fault; can be repeated. It ends when the command ends
-  --repair <name=command>   undoes the fault of this name, and ends when all servers are back. It
-                            runs after the calls that follow the fault, or a silence, or Ctrl+C.
-                            Without one, the fault must heal by itself
-  --rounds <number>         how often all faults are injected (1)
-
-No fault is injected before the wallet has answered --calls calls without a difference. Each
-command is printed when it runs, may last 10 minutes, and must close its output: redirect that of
-what it leaves running.
-
-Database (to name the setting)
-  --database-url <url>      postgres://… or mysql://…, as in bet-wallet check: it is only read,
-                            before and after each fault. Can be repeated: the nodes of a cluster.
-                            Otherwise ${databaseVariable} or DATABASE_URL
-
-${authenticationHelp}
-
-Settlements (the interface has no call for them)
-${settleUrlHelp} (/settlement)
-${settleCommandHelp}
-  --no-settle               bets are not settled: bets and rollbacks only
-
-Load
-  --players <players>       as in bet-wallet simulate: 20, or ids, or players.json (required)
-  --player-prefix <text>    prefix of numbered players (sim-)
-  --calls <number>          answered calls before and after each fault, and after its repair (500)
-  --repair-after <duration> how long the wallet may be silent before the repair: 30s, 2m (1m)
-  --give-up <duration>      how long it may be silent after the repair (1m)
-  --rate <number>           maximum requests per second (as many as the wallet answers)
-  --concurrency <number>    maximum requests in flight (16)
-  --seed <number>           of the bets (random)
-  --timeout <duration>      for each answer (10s)
-
-Output (in addition to the page)
-  --json <file>             the report as JSON
-  --html <file>             the report as an HTML page
-
-After Ctrl+C, what is broken is repaired, and the report is printed.
-
-The exit code is 0 if nothing was lost, 1 if calls were lost, balances or answers were wrong, or
-the wallet did not answer again, and 2 if the drill was not possible or not complete.`
-
 export const simulateHelp = `Usage
   bet-wallet simulate <base url> --players <count, ids or file> [options]
 
@@ -395,14 +341,26 @@ Execution
   --seed <number>           makes a run reproducible (random)
   --timeout <duration>      for each answer (10s)
 
+Faults of your own system
+  --fault <command>         a shell command that breaks servers, repairs them, and ends when all
+                            are back; can be repeated: they run in turn. Each is printed when it
+                            runs, may last 10 minutes, and must close its output
+  --every <duration>        from one fault to the next: 20s. Without --bets and --duration each
+                            fault is injected once
+  --staging <host>          the host of the base URL, typed again: this system will break
+At the end each answered call is sent again: an answer that is not the replay of the first one
+was lost. --chaos is 0 then, if not given. No fault is injected where answers differ before.
+bet-wallet check names the durability of the database. Recipes: docs/go-live.md
+
 Output (in addition to the summary)
   --json <file>             the report as JSON
   --html <file>             the report as an HTML page, with charts of the run
   --report <file>           what a platform would report for a reconciliation: a row of CSV per
                             transaction, as bet-wallet reconcile reads it without a mapping
 
-Ctrl+C stops betting; open bets are still settled and reconciled. Without a terminal, the
-progress is printed on standard error as a line every 5 seconds.
+Ctrl+C stops betting; a fault that has begun ends, so that it repairs, and open bets are still
+settled and reconciled. Without a terminal, the progress is printed on standard error as a line
+every 5 seconds.
 
-The exit code is 0 if the books agree, 1 if they differ, and 2 if the simulation was not
-possible, or no settlement succeeded.`
+The exit code is 0 if the books agree and nothing was lost, 1 if not, and 2 if the simulation was
+not possible, no settlement succeeded, or a command of a fault failed.`

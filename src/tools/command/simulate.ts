@@ -2,16 +2,18 @@
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
 import { shellWord } from '../platform/curl.js'
+import { runCommand } from '../platform/settle.js'
 import {
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
   type SimulationProgress,
   type SimulationReport,
-  simulateSportsbook,
 } from '../simulator/index.js'
+import { settingsOf } from '../simulator/options.js'
 import { renderSimulation } from '../simulator/page.js'
 import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
+import { runSimulation } from '../simulator/simulation.js'
 import {
   authenticationOf,
   baseUrlOf,
@@ -46,10 +48,18 @@ const simulateArguments = {
   duration: { type: 'string' },
   rate: { type: 'string' },
   chaos: { type: 'string' },
+  fault: { type: 'string', multiple: true },
+  every: { type: 'string' },
+  staging: { type: 'string' },
   pause: { type: 'string' },
   report: { type: 'string' },
   html: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
+
+type Values = ReturnType<typeof parseWords<typeof simulateArguments>>['values']
+
+/** A command of a fault, with its repair, may take as long. */
+const commandMsMax = 600_000
 
 /** Of a line of progress in a log. */
 const lineColumnsMax = 200
@@ -63,23 +73,46 @@ export async function simulate(words: string[]): Promise<number> {
   const baseUrl = baseUrlOf(positionals)
   for (const file of [values.json, values.report, values.html]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
+  const everyMs = everyMsOf(values, baseUrl)
+  let running: string | null = null
   const isTerminal = process.stderr.isTTY
   const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
   try {
-    const report = await simulateSportsbook({
+    const settings = settingsOf({
       ...options,
-      signal: stopSignal('open bets are settled and reconciled first'),
+      ...(everyMs !== null && faultyOptions(values, everyMs)),
+      signal: stopSignal('a fault is repaired, and open bets are settled and reconciled first', () => {
+        if (running !== null) console.error(`Not ended: ${running}`)
+      }),
       progressEveryMs: isTerminal ? 500 : 5_000,
       onProgress: progress => printProgress(progress, isTerminal),
       timeline: values.html !== undefined,
       ...(platform && { onTransaction: transaction => platform.write(platformReportLine(transaction)) }),
+    })
+    const report = await runSimulation({
+      ...settings,
+      faults:
+        everyMs === null
+          ? null
+          : {
+              ...{ commands: values.fault ?? [], everyMs },
+              async runCommand(command) {
+                running = command
+                try {
+                  await runCommand(command, '', commandMsMax, text => text)
+                } finally {
+                  running = null
+                }
+              },
+              onEvent: text => console.error(forTerminal(text)),
+            },
     })
     if (isTerminal) overwriteLine('')
     console.log(formatSimulationReport(forTerminal(report)))
     writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
     writeReport(values.html, () => renderSimulation(report))
     if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
-    return report.passed ? 0 : 1
+    return exitCodeOf(report)
   } finally {
     platform?.discard()
   }
@@ -107,10 +140,37 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-function optionsOf(
-  values: ReturnType<typeof parseWords<typeof simulateArguments>>['values'],
-  baseUrl: string,
-): SimulationOptions {
+/** What faults did not find out is 2; what was found is 1. */
+function exitCodeOf({ passed, complete, differencesCount, faults }: SimulationReport): number {
+  if (passed) return 0
+  if (faults === null || faults.stopped === null || !complete || differencesCount > 0) return 1
+  return faults.lost.length + faults.repeated.length + faults.costsAfter.length > 0 ? 1 : 2
+}
+
+/** From one fault to the next; `null`: there is none. */
+function everyMsOf({ fault, every, staging }: Values, baseUrl: string): number | null {
+  const everyMs = millisecondsOf('--every', every)
+  if (fault === undefined && everyMs === undefined && staging === undefined) return null
+  if (fault === undefined)
+    throw new UsageError("--fault is missing: --fault 'ssh db1 ./kill-and-start' --every 20s")
+  if (!everyMs) throw new UsageError('--every is missing: the time from one fault to the next, 20s say')
+  // Typed by hand, so that no command of a history or a script breaks another system.
+  const { host } = new URL(baseUrl)
+  if (staging !== host)
+    throw new UsageError(
+      `--fault breaks ${host} by your own commands. If it is a staging system, add --staging ${host}`,
+    )
+  return everyMs
+}
+
+/** Each fault once, and time for its calls; a call is given up after more than the time between two faults. */
+const faultyOptions = ({ fault = [], bets, duration, chaos }: Values, everyMs: number) => ({
+  ...(bets === undefined && duration === undefined && { durationMs: (fault.length + 1) * everyMs }),
+  ...(chaos === undefined && { chaos: 0 }),
+  ...{ giveUpAfterMs: everyMs + 60_000, backOffMsMax: 250, rememberedBetsMax: 0 },
+})
+
+function optionsOf(values: Values, baseUrl: string): SimulationOptions {
   return {
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),

@@ -94,6 +94,7 @@ export function buildReport(state: ReportedState, now: number): SimulationReport
     debts: debtsOf(accounts),
     books: { players: accounts.map(booksOf) },
     timeline: state.timeline?.read() ?? null,
+    faults: null,
   }
 }
 

@@ -8,10 +8,9 @@ import {
   targetSettingsOf,
   type WalletTarget,
 } from '../platform/target.js'
-import type { Transaction } from './books.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './clock.js'
-import type { Reading } from './reading.js'
+import type { FaultCommands } from './fault-commands.js'
 import type { ClosedBet, DecidedTransaction, Difference, SimulationProgress } from './report.js'
 
 /**
@@ -202,8 +201,8 @@ export interface Settings extends TargetSettings {
   onTransaction: ((transaction: DecidedTransaction) => void) | null
   timeline: boolean
   clock: SimulatorClock
-  /** For the drill: called with every answer, before it is judged, and with every call that has none. */
-  observe: ((transaction: Transaction, reading: Reading) => void) | null
+  /** Of the operator's own system. Then every answered call is sent again at the end. `null`: none. */
+  faults: FaultCommands | null
 }
 
 /**
@@ -244,7 +243,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     onBetClosed: listeners.of(options.onBetClosed?.bind(options)),
     onTransaction: listeners.of(options.onTransaction?.bind(options)),
     timeline: check.boolean('timeline', options.timeline ?? false),
-    observe: null,
+    faults: null,
   }
 }
 

@@ -3,9 +3,18 @@ import { type Chart, chart } from '../html/chart.js'
 import { documentOf, factList, section, verdictBlock, wideTable } from '../html/document.js'
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
+import { faultAdvice, callText as faultCallText, faultCells, faultColumns } from './fault-text.js'
 import type { Latency } from './histogram.js'
 import { answerRows, costText, countRows, meanings, sumsText, verdict } from './progress.js'
-import type { Difference, DifferenceGroup, PlayerBooks, SimulationReport } from './report.js'
+import type {
+  Difference,
+  DifferenceGroup,
+  InjectedFault,
+  PlayerBooks,
+  SimulationFaults,
+  SimulationReport,
+  WrongReplay,
+} from './report.js'
 import type { PlayerTimeline, SimulationTimeline, TimelinePart } from './timeline.js'
 
 /** A page with more is too long to read. The JSON has them. */
@@ -21,6 +30,7 @@ export function renderSimulation(report: SimulationReport): string {
   const { timeline, differences, differencesCount, limitations, durationMs } = report
   const body = html`${head(report)}
 <main>
+${report.faults && faultSection(report.faults)}
 ${section(differencesCount > 0, 'differences', countText(differencesCount, 'difference'), html`${groupsTable(report)}${differences.slice(0, differencesMax).map(article)}${moreText(differencesCount - Math.min(differences.length, differencesMax))}`)}
 ${timeline && section(true, 'time', 'Over time', html`${charts(timeline, durationMs)}`)}
 ${timeline && section(true, 'balances', 'Balances over time', balanceCharts(timeline, report))}
@@ -49,6 +59,26 @@ ${verdictBlock(passed, verdictWord(report), `${sentences.charAt(0).toUpperCase()
   ])}</div>
 </header>`
 }
+
+function faultSection(faults: SimulationFaults): Markup | null {
+  const { injected, lost, repeated } = faults
+  const row = (fault: InjectedFault) => {
+    const [command, lost, silent] = faultCells(fault)
+    return html`<tr><th scope="row">${command}</th><td class="${fault.lost > 0 ? 'fail' : 'none'}" data-name="Lost">${lost}</td><td class="none" data-name="Silent for">${silent}</td></tr>`
+  }
+  return section(
+    true,
+    'faults',
+    countText(injected.length, 'fault'),
+    html`${wideTable(faultColumns, null, injected.map(row))}
+${callList('Lost', lost)}${callList('Decided anew by each retry', repeated)}<p class="lead">${faultAdvice(faults)}</p>`,
+  )
+}
+
+const callList = (title: string, calls: readonly WrongReplay[]) =>
+  calls.length === 0
+    ? null
+    : html`<h3>${title}</h3><ul class="not-seen">${calls.slice(0, playersMax).map(call => html`<li>${faultCallText(call)}</li>`)}</ul>${moreText(calls.length - playersMax)}`
 
 const moreText = (more: number) =>
   more > 0 ? html`<p class="lead">… and ${numberText(more)} more: see --json.</p>` : null

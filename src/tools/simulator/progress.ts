@@ -1,5 +1,6 @@
 /** A simulation as text for a terminal. */
 import { type Chaos, chaosNames } from './chaos.js'
+import { faultLines, faultProblems, faultSuccess, replayedText } from './fault-text.js'
 import type {
   Difference,
   DifferenceGroup,
@@ -54,6 +55,7 @@ export function formatSimulationReport(report: SimulationReport): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return [
     ...headLines(report),
+    ...(report.faults === null ? [] : faultLines(report.faults)),
     ...differenceLines(report),
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     '',
@@ -202,6 +204,7 @@ export function countRows(report: SimulationReport): [string, string][] {
       `${count(counts.balancesExact)} to the cent, ${count(counts.balancesInRange)} within the range of requests in flight`,
     ],
     ['retried at the end', `${count(counts.retriedAtEnd)} transactions; the answers count above too`],
+    ...(report.faults === null ? [] : [['answered calls', replayedText(report.faults)] as [string, string]]),
     ['seed', `${report.seed}, ids begin with ${report.runId}`],
   ]
 }
@@ -254,11 +257,18 @@ function faultsText(faults: SimulationReport['faultsInjected']): string {
   return injected.map(name => `${count(faults[name])} ${faultNames[name]}`).join(', ') || 'none'
 }
 
-export function verdict({ passed, complete, differencesCount, books }: SimulationReport): string {
-  if (passed)
-    return `PASSED: the books of ${playersText(books.players.length)} and the wallet agree to the cent.`
-  if (complete) return `FAILED: ${differencesIn(differencesCount)}.`
-  return `FAILED: the wallet stopped answering; ${differencesIn(differencesCount)}.`
+export function verdict({ passed, complete, differencesCount, books, faults }: SimulationReport): string {
+  if (passed) {
+    const survived = faults === null ? '' : `: ${faultSuccess(faults)}`
+    return `PASSED: the books of ${playersText(books.players.length)} and the wallet agree to the cent${survived}.`
+  }
+  const problems = [
+    ...(faults === null ? [] : faultProblems(faults)),
+    ...(complete ? [] : ['the wallet stopped answering']),
+  ]
+  if (differencesCount > 0 || problems.length === 0 || !complete)
+    problems.push(differencesIn(differencesCount))
+  return `FAILED: ${problems.join('; ')}.`
 }
 
 const playersText = (value: number) => `${count(value)} ${value === 1 ? 'player' : 'players'}`

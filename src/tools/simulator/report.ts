@@ -179,6 +179,49 @@ export interface SimulationReport {
   books: { players: PlayerBooks[] }
   /** The run over time; `null` without the option `timeline`. */
   timeline: SimulationTimeline | null
+  /** Faults of the operator's own system, and what they lost; `null`: none was to be injected. */
+  faults: SimulationFaults | null
+}
+
+export interface SimulationFaults {
+  /** Why a fault was not injected, or failed; `null`: all went as they should. */
+  stopped: string | null
+  injected: InjectedFault[]
+  /** Answered calls: each was sent again at the end, but `notRetried`. */
+  answered: number
+  /** The wallet did not answer any more, or could not replay them for another reason. */
+  notRetried: number
+  /** The wallet did not know them any more: the retry was decided anew. */
+  lost: WrongReplay[]
+  /** The wallet decides each retry anew. */
+  repeated: WrongReplay[]
+  /** What the balances were wrong by after the calls were sent again. */
+  costsAfter: SimulationCost[]
+}
+
+export interface InjectedFault {
+  command: string
+  /** ISO 8601 in UTC. */
+  startedAt: string
+  /** The longest time without an answer until the next fault, from the last answer before. */
+  silentMs: number
+  /** Of the calls that were answered before its end, and after the end of the fault before it. */
+  lost: number
+}
+
+/** An answered call whose retry is not the replay that it must be (D2). */
+export interface WrongReplay {
+  operation: SimulatedOperation
+  transactionId: string
+  betId: string
+  playerId: string
+  amount: DecimalText
+  currency: string
+  /** ISO 8601 in UTC: when it was answered. */
+  answeredAt: string
+  /** `"200"`, and what a retry at the end was answered: `"402 INSUFFICIENT_FUNDS"`. */
+  answer: string
+  retryAnswer: string
 }
 
 export interface SimulationCounts {

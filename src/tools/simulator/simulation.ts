@@ -5,6 +5,7 @@ import { maskOf, secretsOf } from '../platform/secrets.js'
 import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
 import { buildProgress, buildReport, type ReportedState } from './build-report.js'
 import { Decisions } from './decisions.js'
+import { FaultRun } from './fault-commands.js'
 import { Judge } from './judge.js'
 import type { Finding } from './judgements.js'
 import { Network } from './network.js'
@@ -12,7 +13,7 @@ import { createLedger } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { Outbox } from './outbox.js'
 import type { Reading } from './reading.js'
-import type { SimulationProgress, SimulationReport } from './report.js'
+import type { SimulationFaults, SimulationProgress, SimulationReport } from './report.js'
 import { createSportsbook, type Sportsbook } from './sportsbook.js'
 import { Tally } from './tally.js'
 import { Timeline } from './timeline.js'
@@ -50,18 +51,26 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 /** The same, of options that are checked. */
 export async function runSimulation(settings: Settings): Promise<SimulationReport> {
   const transport = createTransport(settings)
+  const faults = settings.faults && new FaultRun(settings.faults, settings.clock)
   try {
     const report = await new Promise<SimulationReport>((resolve, reject) => {
-      const run = createRun(settings, transport, { resolve, reject })
+      const run = createRun(settings, transport, { faults, resolve, reject })
       settings.listeners.onRejected = error => fail(run, error)
       settings.signal?.addEventListener('abort', run.network.sendDue)
       openAll(run)
     })
     await settings.listeners.end()
-    return report
+    return faults === null ? report : withFaults(report, await faults.conclude(settings, transport))
   } finally {
+    await faults?.end()
     transport.close()
   }
+}
+
+function withFaults(report: SimulationReport, faults: SimulationFaults): SimulationReport {
+  const { stopped, lost, repeated, notRetried, costsAfter } = faults
+  const isWhole = stopped === null && lost.length + repeated.length + notRetried + costsAfter.length === 0
+  return { ...report, faults, passed: report.passed && isWhole }
 }
 
 /** The steps of a run, in their order. Each ends when nothing is queued or in flight. */
@@ -85,6 +94,8 @@ interface Run extends ReportedState {
   readonly network: Network
   readonly outbox: Outbox
   readonly sportsbook: Sportsbook
+  /** `null`: none is to be injected. */
+  readonly faults: FaultRun | null
   step: Step
   bettingSince: number
   complete: boolean
@@ -97,7 +108,11 @@ interface Run extends ReportedState {
   reject(error: unknown): void
 }
 
-function createRun(settings: Settings, transport: Transport, result: Pick<Run, 'resolve' | 'reject'>): Run {
+function createRun(
+  settings: Settings,
+  transport: Transport,
+  result: Pick<Run, 'faults' | 'resolve' | 'reject'>,
+): Run {
   const { clock, players, runId, seed, differencesMax, onDifference, onTransaction } = settings
   const accounts = players.map(({ playerId, sessionId }, index) =>
     createAccount(playerId, sessionId ?? `${runId}-session${index + 1}`),
@@ -197,6 +212,10 @@ function startBetting(run: Run): void {
   enter(run, 'betting')
   run.bettingSince = settings.clock.now()
   network.setChaos(settings.chaos)
+  run.faults?.start(() => {
+    const [first] = run.judge.differences
+    return first === undefined ? null : `${first.kind}: expected ${first.expected}, actual ${first.actual}`
+  })
   network.sendDue()
 }
 
@@ -206,6 +225,7 @@ function onIdle(run: Run): boolean {
   if (run.step !== 'betting') return false
   if (isBettingOver(run)) {
     enter(run, 'draining')
+    run.faults?.stop()
     network.setChaos(null)
     return false
   }
@@ -215,10 +235,11 @@ function onIdle(run: Run): boolean {
   return true
 }
 
-function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
+function isBettingOver({ settings, sportsbook, bettingSince, faults }: Run): boolean {
   const { betsMax, durationMs, signal, clock } = settings
   return (
     signal?.aborted === true ||
+    (faults !== null && faults.stopped !== null) ||
     (betsMax !== null && sportsbook.counts.bets >= betsMax) ||
     (durationMs !== null && clock.now() - bettingSince >= durationMs)
   )
@@ -383,7 +404,7 @@ function enter(run: Run, step: Step): void {
 
 function onAnswered(run: Run, transaction: Transaction, reading: Reading, milliseconds: number): void {
   const { settings, tally } = run
-  settings.observe?.(transaction, reading)
+  run.faults?.record(transaction, reading)
   tally.record(transaction.operation, reading, milliseconds)
   run.timeline?.record(
     settings.clock.now() - run.startedAt,

@@ -217,7 +217,7 @@ describe('bet-wallet audit', () => {
     )
   })
 
-  it.each([[['--help']], [['audit', '--help']], [['simulate', '-h']], [['drill', '-h']]])(
+  it.each([[['--help']], [['audit', '--help']], [['simulate', '-h']]])(
     '%j prints the usage',
     async words => {
       const { code, out, error } = await run(words)

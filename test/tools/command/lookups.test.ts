@@ -304,7 +304,7 @@ it.each([
   [['owed', '--to', 'tomorrow'], /--to must be a time, /],
   [
     ['transaction', 't-1', '--html', 't.html'],
-    /^Unknown option '--html': only audit, bet, drill, player, reconcile and simulate have it\n\nSee bet-wallet transaction --help\.\n$/,
+    /^Unknown option '--html': only audit, bet, player, reconcile and simulate have it\n\nSee bet-wallet transaction --help\.\n$/,
   ],
   [['bet', 'b-1', '--html', '/nowhere/bet.html'], /\/nowhere\/bet\.html cannot be written/],
   [['player', 'anna', '--html', '/'], /\/ cannot be written: it is a directory/],

@@ -1,8 +1,8 @@
 /**
- * `bet-wallet drill` on real clusters: default and strict Patroni, Galera, Group Replication, one PostgreSQL.
- * Prints each page; exit code 1 if a drill has not found what it must find.
+ * `bet-wallet simulate --fault` on real clusters: default and strict Patroni, Galera, Group Replication, one PostgreSQL.
+ * Prints each result; exit code 1 if a run, or `bet-wallet check`, has not found what it must find.
  *
- *     npm run build && npx tsx --tsconfig examples/tsconfig.json test/programs/drill/drill.ts
+ *     npm run build && npx tsx --tsconfig examples/tsconfig.json test/programs/recipes/run.ts
  *
  * `--only patroni-strict --rounds 10`: one set-up, its three faults ten times each. `--html <folder>`: the pages.
  */
@@ -24,11 +24,11 @@ const { values } = parseArgs({
 })
 
 const command = fileURLToPath(new URL('../../../dist/command.cjs', import.meta.url))
-const prefix = 'drill-'
+const prefix = 'sim-'
 const players = Array.from({ length: 12 }, (_, index) => `${prefix}${index + 1}`)
 
 async function run(words: readonly string[]): Promise<{ code: number | null; page: string }> {
-  const child = spawn(process.execPath, [command, 'drill', ...words], {
+  const child = spawn(process.execPath, [command, ...words], {
     env: { ...process.env, BET_WALLET_PASSWORD: credentials.password },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -50,20 +50,28 @@ async function tryOut(name: string, setUp: SetUp): Promise<string[]> {
   try {
     await wallet.start()
     const { code, page } = await run([
-      ...[wallet.url, '--staging', new URL(wallet.url).host, '--user', credentials.username],
+      ...['simulate', wallet.url, '--staging', new URL(wallet.url).host, '--user', credentials.username],
       ...['--players', `${players.length}`, '--player-prefix', prefix],
-      ...['--rounds', values.rounds, '--rate', '300', '--repair-after', '30s'],
-      ...opened.faults.flatMap(([fault, repair]) => [
-        ...['--fault', `${fault}=${controls.command(fault)}`],
-        ...['--repair', `${fault}=${controls.command(repair)}`],
-      ]),
-      ...opened.databaseUrls.flatMap(url => ['--database-url', url]),
+      ...['--rate', '300', '--every', '20s'],
+      ...Array.from({ length: Number(values.rounds) }, () => opened.faults)
+        .flat()
+        .flatMap(([fault, repair]) => [
+          '--fault',
+          `${controls.command(fault)} && sleep 10 && ${controls.command(repair)}`,
+        ]),
       ...(values.html === undefined ? [] : ['--html', `${values.html}/${name}.html`]),
     ])
     console.log(`\n── ${name}, exit code ${code}\n\n${page}`)
     const { expected } = setUp
     if (code !== expected.code) problems.push(`the exit code is ${code}, and not ${expected.code}`)
     for (const pattern of expected.page) if (!pattern.test(page)) problems.push(`the page has no ${pattern}`)
+    const checked = await run([
+      'check',
+      '--own-players',
+      ...opened.databaseUrls.flatMap(url => ['--database-url', url]),
+    ])
+    console.log(checked.page)
+    if (!expected.durability.test(checked.page)) problems.push(`check does not say ${expected.durability}`)
     return problems
   } finally {
     await wallet.end()

@@ -1,12 +1,18 @@
 /** Sends every answered call again: its answer must be the replay of the first one (D2). */
 import { compare, type Decimal } from '../platform/decimal.js'
-import { type Account, setRange, shown, type Transaction } from '../simulator/books.js'
-import type { SimulatorClock } from '../simulator/clock.js'
-import { isReplay } from '../simulator/judgements.js'
-import { type Reading, shortOf } from '../simulator/reading.js'
-import type { Transport } from '../simulator/transport.js'
-import type { Answered } from './answer-log.js'
+import { type Account, setRange, shown, type Transaction } from './books.js'
+import type { SimulatorClock } from './clock.js'
+import { isReplay } from './judgements.js'
+import { type Reading, shortOf } from './reading.js'
 import type { WrongReplay } from './report.js'
+import type { Transport } from './transport.js'
+
+/** A transaction that the wallet has decided. */
+export interface Answered {
+  transaction: Transaction
+  /** Milliseconds since 1970. */
+  at: number
+}
 
 export interface Retries {
   lost: (WrongReplay & { at: number })[]
