@@ -1,7 +1,7 @@
 /** What the wallet answered, read by the audit. */
 
-import { type Decimal, parseDecimal, textOf } from '../platform/decimal.js'
-import { numberText, type ReadJson, readObject } from '../platform/json.js'
+import { type Decimal, parseDecimal, textOf } from '../numbers/decimal.js'
+import { numberText, type ReadJson, readObject } from '../wire/json.js'
 import type { Reply } from './client.js'
 import type { AuditExchange, FailureKind } from './report.js'
 

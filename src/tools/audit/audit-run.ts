@@ -1,6 +1,6 @@
 /** What all cases of one audit share. */
-import type { Decimal } from '../platform/decimal.js'
-import type { Json } from '../platform/json.js'
+import type { Decimal } from '../numbers/decimal.js'
+import type { Json } from '../wire/json.js'
 import type { Client } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { OutageLog } from './retries.js'

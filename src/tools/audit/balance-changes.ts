@@ -1,5 +1,5 @@
 /** Finds the call that made a balance wrong: not the reading of the balance that noticed it. */
-import { type Decimal, parseDecimal, subtract } from '../platform/decimal.js'
+import { type Decimal, parseDecimal, subtract } from '../numbers/decimal.js'
 import type { AuditExchange } from './report.js'
 
 const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)

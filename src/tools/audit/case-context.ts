@@ -1,6 +1,6 @@
 /** What a case is given: calls to the wallet, expectations about its answers, and steps that prepare it. */
-import { type Decimal, fromUnits, textOf, wholeUnits, zero } from '../platform/decimal.js'
-import { createRandom, type Random } from '../platform/random.js'
+import { type Decimal, fromUnits, textOf, wholeUnits, zero } from '../numbers/decimal.js'
+import { createRandom, type Random } from '../numbers/random.js'
 import type { AuditRun } from './audit-run.js'
 import { Expectations } from './expectations.js'
 import type { AuditSettings } from './options.js'

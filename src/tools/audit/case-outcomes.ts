@@ -1,5 +1,5 @@
 /** How a case ends, if it does not pass. */
-import type { Decimal } from '../platform/decimal.js'
+import type { Decimal } from '../numbers/decimal.js'
 import type { FailureKind } from './report.js'
 
 export interface FailureDetails {

@@ -8,7 +8,7 @@ import {
 } from 'node:http'
 import { Agent as AgentTls, request as requestHttps } from 'node:https'
 import { textOf } from '../../foreign-values.js'
-import { type Mask, maskOf, secretsIn, secretsOf } from '../platform/secrets.js'
+import { type Mask, maskOf, secretsIn, secretsOf } from '../wire/secrets.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { type BuiltRequest, buildRequest, type Call, cut, type Delivery } from './request.js'

@@ -1,5 +1,5 @@
 /** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
-import { type Decimal, subtract, zero } from '../platform/decimal.js'
+import { type Decimal, subtract, zero } from '../numbers/decimal.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'

@@ -1,6 +1,6 @@
 /** A failed case as the report shows it: what was found, what it costs, and the call to look at. */
 
-import { type Decimal, subtract, textOf } from '../platform/decimal.js'
+import { type Decimal, subtract, textOf } from '../numbers/decimal.js'
 import type { AuditCase } from './audit-case.js'
 import { callThatChanged, changeBy } from './balance-changes.js'
 import type { CaseContext } from './case-context.js'

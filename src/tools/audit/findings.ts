@@ -1,8 +1,8 @@
 /** Groups failed cases by their likely cause: one missing tombstone is one finding, not nine. */
 
 import type { SettlementType } from '../../store.js'
-import { add, compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
-import { numberText, readObject } from '../platform/json.js'
+import { add, compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../numbers/decimal.js'
+import { numberText, readObject } from '../wire/json.js'
 import type { AuditCase, Symptom } from './audit-case.js'
 import { cases } from './cases.js'
 import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } from './report.js'

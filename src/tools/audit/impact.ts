@@ -1,6 +1,6 @@
 /** The damage of a failure, from what was found. The text of a case is used only where it describes that. */
 
-import { type Decimal, subtract, zero } from '../platform/decimal.js'
+import { type Decimal, subtract, zero } from '../numbers/decimal.js'
 import type { AuditCase } from './audit-case.js'
 import type { AuditExchange, FailureKind } from './report.js'
 

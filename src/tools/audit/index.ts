@@ -8,16 +8,6 @@ import { type AuditOptions, settingsOf } from './options.js'
 import type { AuditReport, Level } from './report.js'
 import { runAudit } from './run.js'
 
-export type { AuditErrorCode } from '../platform/errors.js'
-export { AuditError } from '../platform/errors.js'
-export type {
-  SettleAnswer,
-  SettleFunction,
-  SettleOption,
-  SignedRequest,
-  StopSignal,
-  WalletTarget,
-} from '../platform/target.js'
 export {
   type Chaos,
   type ClosedBet,
@@ -36,6 +26,16 @@ export {
   simulateSportsbook,
 } from '../simulator/index.js'
 export { renderSimulation } from '../simulator/page.js'
+export type { AuditErrorCode } from '../wire/errors.js'
+export { AuditError } from '../wire/errors.js'
+export type {
+  SettleAnswer,
+  SettleFunction,
+  SettleOption,
+  SignedRequest,
+  StopSignal,
+  WalletTarget,
+} from '../wire/target.js'
 export { renderHtml } from './html/render.js'
 export { renderJunit } from './junit.js'
 export type { AuditOptions } from './options.js'

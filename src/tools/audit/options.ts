@@ -1,12 +1,12 @@
 /** The options of an audit, checked completely before the first request is sent. */
-import { check, isText, textOption } from '../platform/checks.js'
-import { notAsync } from '../platform/operator-functions.js'
+import { check, isText, textOption } from '../wire/checks.js'
+import { notAsync } from '../wire/operator-functions.js'
 import {
   type TargetSettings,
   targetOptionNames,
   targetSettingsOf,
   type WalletTarget,
-} from '../platform/target.js'
+} from '../wire/target.js'
 import type { AuditResult } from './report.js'
 
 export interface AuditOptions extends WalletTarget {

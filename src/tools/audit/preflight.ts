@@ -1,8 +1,8 @@
 /**
  * Checks before the first case that the audit is possible: the wallet answers, and the players are usable.
  */
-import { compare, type Decimal, fromUnits, subtract } from '../platform/decimal.js'
-import { AuditError } from '../platform/errors.js'
+import { compare, type Decimal, fromUnits, subtract } from '../numbers/decimal.js'
+import { AuditError } from '../wire/errors.js'
 import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase } from './audit-case.js'
 import type { CaseContext } from './case-context.js'

@@ -2,8 +2,8 @@
  * The steps that only prepare a case: bets, rollbacks and settlements that it needs. Their failure is not
  * what the case is about, and the report says so.
  */
-import { add, compare, type Decimal, subtract, textOf } from '../platform/decimal.js'
-import type { Random } from '../platform/random.js'
+import { add, compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
+import type { Random } from '../numbers/random.js'
 import type { Answer } from './answer.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
 import type { Expectations } from './expectations.js'

@@ -1,7 +1,7 @@
 /** Builds the request of a call: URL, headers, body, and the record of it for the report. Sends nothing. */
 
-import { basicOf } from '../platform/checks.js'
-import { curlLine } from '../platform/curl.js'
+import { basicOf } from '../wire/checks.js'
+import { curlLine } from '../wire/curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { type Wrong, type WrongCredentials, wrongCredentials, wrongHeader } from './wrong-credentials.js'

@@ -1,7 +1,7 @@
 /** Restarts the wallet under test, and waits until it answers again. */
 import { textOf } from '../../foreign-values.js'
 import { withTimeout } from '../../timeout.js'
-import { runCommand } from '../platform/settle.js'
+import { runCommand } from '../wire/settle.js'
 import type { Client } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { WalletCalls } from './wallet-calls.js'

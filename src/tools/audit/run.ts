@@ -1,6 +1,6 @@
 /** Runs the cases one after the other: all of them compare the balance of one player. */
 import { randomBytes } from 'node:crypto'
-import { compare, type Decimal, subtract, textOf } from '../platform/decimal.js'
+import { compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
 import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase, Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'

@@ -1,8 +1,8 @@
 /** Settles a bet during an audit, and records how. */
 
 import type { SettlementRequest } from '../../requests.js'
-import { quoted } from '../platform/curl.js'
-import { settleDirectly, settlementBody } from '../platform/settle.js'
+import { quoted } from '../wire/curl.js'
+import { settleDirectly, settlementBody } from '../wire/settle.js'
 import { quoteOf } from './answer.js'
 import type { Client, Reply } from './client.js'
 import type { AuditSettings } from './options.js'

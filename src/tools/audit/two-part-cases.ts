@@ -1,6 +1,6 @@
 /** Cases in two parts. The first parts run together, then there is one pause or restart for all. */
 
-import { type Decimal, subtract } from '../platform/decimal.js'
+import { type Decimal, subtract } from '../numbers/decimal.js'
 import type { AuditCase, BetweenParts } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'

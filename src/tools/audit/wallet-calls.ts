@@ -1,9 +1,9 @@
 /** The calls to the wallet during one case, as the platform sends them: until the outcome is known. */
 import type { SettlementRequest } from '../../requests.js'
 import type { SettlementType } from '../../store.js'
-import { add, type Decimal, fromUnits, textOf, zero } from '../platform/decimal.js'
-import { type Json, raw, write } from '../platform/json.js'
-import type { Random } from '../platform/random.js'
+import { add, type Decimal, fromUnits, textOf, zero } from '../numbers/decimal.js'
+import type { Random } from '../numbers/random.js'
+import { type Json, raw, write } from '../wire/json.js'
 import { type Answer, answerOf } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { Skipped } from './case-outcomes.js'

@@ -1,6 +1,6 @@
 /** Credentials that a wallet must refuse, made from the given ones. */
 
-import type { TargetSettings } from '../platform/target.js'
+import type { TargetSettings } from '../wire/target.js'
 
 export interface Wrong {
   username(given: string): string

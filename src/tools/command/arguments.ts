@@ -1,7 +1,7 @@
 /** Reads the arguments that commands have in common. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'
-import { signerOf } from '../platform/signer.js'
+import { signerOf } from '../wire/signer.js'
 
 /** Wrong usage of the command. The message is for the user. */
 export class UsageError extends Error {}

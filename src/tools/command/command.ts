@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
 import { isA } from '../../foreign-values.js'
-import { AuditError } from '../platform/errors.js'
 import { ReconcileError } from '../reconcile/errors.js'
+import { AuditError } from '../wire/errors.js'
 import { UsageError } from './arguments.js'
 import { commandHelp } from './help.js'
 import { messageOf, overwriteLine } from './output.js'

@@ -9,7 +9,7 @@ import { type Answers, type Proposal, propose, type Question, type Reason } from
 import { moreGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { projectFiles } from '../init/write-project.js'
-import { shellWord } from '../platform/curl.js'
+import { shellWord } from '../wire/curl.js'
 import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
 import { databaseUrlOf } from './database-url.js'

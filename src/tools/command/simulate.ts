@@ -1,8 +1,6 @@
 /** `bet-wallet simulate`: plays a sportsbook against a running wallet. */
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
-import { shellWord } from '../platform/curl.js'
-import { runCommand } from '../platform/settle.js'
 import {
   numberedPlayers,
   type SimulatedPlayer,
@@ -14,6 +12,8 @@ import { settingsOf } from '../simulator/options.js'
 import { renderSimulation } from '../simulator/page.js'
 import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
 import { runSimulation } from '../simulator/simulation.js'
+import { shellWord } from '../wire/curl.js'
+import { runCommand } from '../wire/settle.js'
 import {
   authenticationOf,
   baseUrlOf,

@@ -9,8 +9,8 @@ import {
   subtract as subtractValues,
   textOf,
   zero,
-} from '../platform/decimal.js'
-import { isoMinorUnits } from '../platform/minor-units.js'
+} from '../numbers/decimal.js'
+import { isoMinorUnits } from '../numbers/minor-units.js'
 
 export type { DecimalText }
 

@@ -1,5 +1,5 @@
 /** Errors that prevent a reconciliation. Differences are in the report. */
-import { JsonNumber } from '../platform/json.js'
+import { JsonNumber } from '../wire/json.js'
 
 /**
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.

@@ -1,6 +1,6 @@
 /** One JSON object per line, with every digit of its numbers. */
 import { isA } from '../../foreign-values.js'
-import { type ReadJson, readJson } from '../platform/json.js'
+import { type ReadJson, readJson } from '../wire/json.js'
 import { invalidRow } from './errors.js'
 
 export interface JsonRecord {

@@ -2,7 +2,7 @@
 
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
-import { notAsync } from '../platform/operator-functions.js'
+import { notAsync } from '../wire/operator-functions.js'
 import { isZero, subtract } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
 import type { Difference, Finding } from './difference.js'

@@ -1,6 +1,6 @@
 /** The platform's report as rows that can be compared. */
 
-import { JsonNumber, numberText, type ReadJson } from '../platform/json.js'
+import { JsonNumber, numberText, type ReadJson } from '../wire/json.js'
 import { decimalOf, isNegative } from './amounts.js'
 import { type CsvRecord, csvRecords } from './csv.js'
 import { isId, type ReportRow } from './entry.js'

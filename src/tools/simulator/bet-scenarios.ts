@@ -2,7 +2,7 @@
  * Scenarios: what happens to a bet beside a plain settlement. Each has a share of every 90 bets, so that a
  * short run has each of them several times.
  */
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 import type { Account } from './books.js'
 import { oddsOf, type Payout, timesOdds } from './payouts.js'
 

@@ -7,7 +7,7 @@
  * ends. Once everything is answered, both ends meet, and the balance is known to the cent.
  */
 import type { SettlementType } from '../../store.js'
-import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../platform/decimal.js'
+import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../numbers/decimal.js'
 
 /** A player in the books. Amounts are whole units: multiples of the last of `decimals` digits. */
 export interface Account {

@@ -1,5 +1,5 @@
 /** Maps the state of a run to its progress and its report. */
-import { add, type Decimal, type DecimalText, fromUnits, textOf, zero } from '../platform/decimal.js'
+import { add, type Decimal, type DecimalText, fromUnits, textOf, zero } from '../numbers/decimal.js'
 import { type Account, shown } from './books.js'
 import { costsOf } from './costs.js'
 import type { Judge } from './judge.js'

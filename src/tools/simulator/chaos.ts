@@ -1,5 +1,5 @@
 /** The faults that the simulated network injects, and their probabilities. */
-import { check } from '../platform/checks.js'
+import { check } from '../wire/checks.js'
 
 /**
  * Probabilities from 0 to 1, for each attempt to deliver a request. At most one of the first five faults

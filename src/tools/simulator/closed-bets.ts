@@ -1,5 +1,5 @@
 /** A bounded selection of closed bets, to be sent again: the latest ones, and a sample of all of them. */
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 
 export class ClosedBets<T> {
   readonly #half: number

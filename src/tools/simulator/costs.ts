@@ -1,13 +1,5 @@
 /** What differs, in groups, and what it costs. */
-import {
-  add,
-  type Decimal,
-  type DecimalText,
-  fromUnits,
-  subtract,
-  textOf,
-  zero,
-} from '../platform/decimal.js'
+import { add, type Decimal, type DecimalText, fromUnits, subtract, textOf, zero } from '../numbers/decimal.js'
 import type { Account, Transaction } from './books.js'
 import type { Finding } from './judgements.js'
 import type { Difference, DifferenceGroup, SimulationCost } from './report.js'

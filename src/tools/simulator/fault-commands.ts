@@ -4,7 +4,6 @@ import type { Transaction } from './books.js'
 import type { SimulatorClock } from './clock.js'
 import { costsOf } from './costs.js'
 import { isRejectedUnread } from './judgements.js'
-import type { Settings } from './options.js'
 import type { Reading } from './reading.js'
 import type { SimulationFaults } from './report.js'
 import { type Answered, sendAgain } from './sent-again.js'
@@ -110,12 +109,12 @@ export class FaultRun {
   }
 
   /** Sends every answered call again: after the bets are settled, and the last command has ended. */
-  async conclude(settings: Settings, transport: Transport): Promise<SimulationFaults> {
+  async conclude(transport: Transport, giveUpAfterMs: number): Promise<SimulationFaults> {
     await this.end()
     this.#faults.onEvent('the faults are over: every answered call is sent again')
     const answered: Answered[] = [...this.#answered].map(([transaction, at]) => ({ transaction, at }))
-    const { clock, giveUpAfterMs } = settings
-    const { lost, repeated, notRetried } = await sendAgain(answered, { transport, clock, giveUpAfterMs })
+    const limits = { transport, clock: this.#clock, giveUpAfterMs }
+    const { lost, repeated, notRetried } = await sendAgain(answered, limits)
     for (const { at } of lost) {
       const fault = this.#faultOf(at)
       if (fault !== undefined) fault.lost += 1

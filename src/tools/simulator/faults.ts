@@ -1,5 +1,5 @@
 /** Fault injection: draws how one attempt to deliver a request ends. */
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 import type { Chaos } from './chaos.js'
 import type { SendMode } from './http-connection.js'
 

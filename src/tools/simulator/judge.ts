@@ -1,5 +1,5 @@
 /** Judges every answer when it arrives, and keeps the books, the counts and the differences. */
-import { type Decimal, textOf, toUnits } from '../platform/decimal.js'
+import { type Decimal, textOf, toUnits } from '../numbers/decimal.js'
 import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } from './bookkeeping.js'
 import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
 import { Contention } from './contention.js'

@@ -1,5 +1,5 @@
 /** Judges one answer by the books: pure functions that return differences. */
-import { textOf, toUnits } from '../platform/decimal.js'
+import { textOf, toUnits } from '../numbers/decimal.js'
 import { type Delivery, fundsLeast, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
 import { type FirstAnswer, isValidAmount, shown, shownRange, type Transaction } from './books.js'
 import {

@@ -1,5 +1,5 @@
 /** Matches: their goals, their end, and corrections of their results. Simulated time is counted in steps. */
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 
 export type Side = 'home' | 'away'
 export type Selection = Side | 'draw'

@@ -6,7 +6,7 @@
  * nothing ever waits for it.
  */
 
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 import type { Transaction } from './books.js'
 import { type Chaos, chaosNames } from './chaos.js'
 import type { SimulatorClock } from './clock.js'

@@ -1,6 +1,6 @@
 /** The opening balance of a player: read from the wallet, and checked before the first bet. */
-import { compare, parseDecimal, textOf } from '../platform/decimal.js'
-import { AuditError, type AuditErrorCode } from '../platform/errors.js'
+import { compare, parseDecimal, textOf } from '../numbers/decimal.js'
+import { AuditError, type AuditErrorCode } from '../wire/errors.js'
 import { type Account, openAccount } from './books.js'
 import type { SimulatedPlayer } from './options.js'
 import { type Definite, shortOf } from './reading.js'

@@ -1,13 +1,14 @@
 /** The options of a simulation, and their check. */
-import { check, textOption } from '../platform/checks.js'
-import { type DecimalText, parseDecimal } from '../platform/decimal.js'
-import { Listeners } from '../platform/operator-functions.js'
+
+import { type DecimalText, parseDecimal } from '../numbers/decimal.js'
+import { check, textOption } from '../wire/checks.js'
+import { Listeners } from '../wire/operator-functions.js'
 import {
   type TargetSettings,
   targetOptionNames,
   targetSettingsOf,
   type WalletTarget,
-} from '../platform/target.js'
+} from '../wire/target.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './clock.js'
 import type { FaultCommands } from './fault-commands.js'

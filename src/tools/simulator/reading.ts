@@ -1,7 +1,7 @@
 /** The meaning of a wallet's answer. */
-import { type Decimal, parseDecimal } from '../platform/decimal.js'
-import { numberText, type ReadJson, readObject } from '../platform/json.js'
-import type { Mask } from '../platform/secrets.js'
+import { type Decimal, parseDecimal } from '../numbers/decimal.js'
+import { numberText, type ReadJson, readObject } from '../wire/json.js'
+import type { Mask } from '../wire/secrets.js'
 import type { HttpResult } from './http-connection.js'
 
 export type Reading = Success | Refusal | Fault | NoAnswer

@@ -1,6 +1,6 @@
 /** The result of a simulation, as data. */
 import type { SettlementType } from '../../store.js'
-import type { DecimalText } from '../platform/decimal.js'
+import type { DecimalText } from '../numbers/decimal.js'
 import type { SimulatedOperation } from './books.js'
 import type { Chaos } from './chaos.js'
 import type { Latency } from './histogram.js'

@@ -1,5 +1,5 @@
 /** Sends every answered call again: its answer must be the replay of the first one (D2). */
-import { compare, type Decimal } from '../platform/decimal.js'
+import { compare, type Decimal } from '../numbers/decimal.js'
 import { type Account, setRange, shown, type Transaction } from './books.js'
 import type { SimulatorClock } from './clock.js'
 import { isReplay } from './judgements.js'

@@ -1,7 +1,8 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
-import { AuditError } from '../platform/errors.js'
-import { createRandom } from '../platform/random.js'
-import { maskOf, secretsOf } from '../platform/secrets.js'
+
+import { createRandom } from '../numbers/random.js'
+import { AuditError } from '../wire/errors.js'
+import { maskOf, secretsOf } from '../wire/secrets.js'
 import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
 import { buildProgress, buildReport, type ReportedState } from './build-report.js'
 import { Decisions } from './decisions.js'
@@ -60,7 +61,8 @@ export async function runSimulation(settings: Settings): Promise<SimulationRepor
       openAll(run)
     })
     await settings.listeners.end()
-    return faults === null ? report : withFaults(report, await faults.conclude(settings, transport))
+    if (faults === null) return report
+    return withFaults(report, await faults.conclude(transport, settings.giveUpAfterMs))
   } finally {
     await faults?.end()
     transport.close()

@@ -1,6 +1,6 @@
 /** The sportsbook: matches, and the bets that players place on them. */
 import type { SettlementType } from '../../store.js'
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 import { type BetScenario, createScenarioMix } from './bet-scenarios.js'
 import {
   advance,

@@ -1,5 +1,5 @@
 /** The choice of a player and of a stake. */
-import type { Random } from '../platform/random.js'
+import type { Random } from '../numbers/random.js'
 import type { Account } from './books.js'
 import { type Leg, largestStake, type Offer } from './payouts.js'
 

@@ -1,5 +1,5 @@
 /** A run over time, in a bounded number of parts of equal width: memory does not grow with its length. */
-import { type Decimal, type DecimalText, textOf } from '../platform/decimal.js'
+import { type Decimal, type DecimalText, textOf } from '../numbers/decimal.js'
 import type { Account } from './books.js'
 import { Histogram, type Latency } from './histogram.js'
 import type { Reading } from './reading.js'

@@ -1,5 +1,5 @@
 /** Creates the platform's transactions: ids, and the bodies of their requests (spec 4). */
-import { textOfUnits } from '../platform/decimal.js'
+import { textOfUnits } from '../numbers/decimal.js'
 import { type Account, type Bet, type SimulatedOperation, shown, type Transaction } from './books.js'
 
 interface TransactionContent {

@@ -8,8 +8,8 @@ import { balancesOf, signedMoney, storyList, storyRow, time } from '../dispute/s
 import { code, documentOf, wideTable } from '../html/document.js'
 import { countText } from '../html/figures.js'
 import { html, Markup } from '../html/markup.js'
-import { parseDecimal, textOf, zero } from '../platform/decimal.js'
-import { isoMinorUnits } from '../platform/minor-units.js'
+import { parseDecimal, textOf, zero } from '../numbers/decimal.js'
+import { isoMinorUnits } from '../numbers/minor-units.js'
 import type { TryCall } from './platform.js'
 import { newBetScenarios, placedBetScenarios } from './scenarios.js'
 

@@ -3,7 +3,7 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { sentenceOf } from '../../lookups/rules.js'
 import type { OutcomeReason } from '../../outcomes.js'
 import type { Operation } from '../../store.js'
-import { type Json, write } from '../platform/json.js'
+import { type Json, write } from '../wire/json.js'
 import { sendOverWire, type TryTarget, type WireTexts } from './wire.js'
 
 /** One call as it went over the wire. */

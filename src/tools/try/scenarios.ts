@@ -1,7 +1,7 @@
 /** What the buttons of the page do: what goes wrong in real life between a platform and a wallet. */
 import type { BetHistory } from '../../lookups/records.js'
-import { add, parseDecimal, textOf, zero } from '../platform/decimal.js'
-import { type Json, raw } from '../platform/json.js'
+import { add, parseDecimal, textOf, zero } from '../numbers/decimal.js'
+import { type Json, raw } from '../wire/json.js'
 import type { TryCall, TryPlatform } from './platform.js'
 
 /** A bet, as the platform knows it. */

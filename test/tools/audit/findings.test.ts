@@ -6,7 +6,7 @@ import { cases } from '../../../src/tools/audit/cases.js'
 import { findingsOf } from '../../../src/tools/audit/findings.js'
 import { impactOf } from '../../../src/tools/audit/impact.js'
 import { formatReport, headlineOf } from '../../../src/tools/audit/text.js'
-import { parseDecimal, zero } from '../../../src/tools/platform/decimal.js'
+import { parseDecimal, zero } from '../../../src/tools/numbers/decimal.js'
 import { type Fault, refusal, startFront } from '../wallets/fronts.js'
 import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 

@@ -7,7 +7,7 @@ import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatProgressLine, formatReport } from '../../../src/tools/audit/text.js'
 import { forTerminal } from '../../../src/tools/command/output.js'
-import { curlLine, quoted } from '../../../src/tools/platform/curl.js'
+import { curlLine, quoted } from '../../../src/tools/wire/curl.js'
 import { startPlainWallet } from '../wallets/independent/plain.js'
 
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(

@@ -1,7 +1,7 @@
 /** The judge: which answers are allowed, in whatever order they arrive, and which are differences. */
 import { describe, expect, test } from 'vitest'
-import type { Decimal } from '../../../src/tools/platform/decimal.js'
-import { parseDecimal } from '../../../src/tools/platform/decimal.js'
+import type { Decimal } from '../../../src/tools/numbers/decimal.js'
+import { parseDecimal } from '../../../src/tools/numbers/decimal.js'
 import {
   type Account,
   type Bet,

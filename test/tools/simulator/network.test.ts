@@ -1,6 +1,6 @@
 /** Fault injection in the network, one fault at a time. */
 import { describe, expect, test } from 'vitest'
-import { createRandom } from '../../../src/tools/platform/random.js'
+import { createRandom } from '../../../src/tools/numbers/random.js'
 import type { Transaction } from '../../../src/tools/simulator/books.js'
 import { createAccount, createBet } from '../../../src/tools/simulator/books.js'
 import { type Chaos, chaosOf } from '../../../src/tools/simulator/chaos.js'

@@ -1,6 +1,6 @@
 /** Accounts, transactions and answers for tests of the parts. */
-import { type Decimal, parseDecimal } from '../../../src/tools/platform/decimal.js'
-import { createRandom, type Random } from '../../../src/tools/platform/random.js'
+import { type Decimal, parseDecimal } from '../../../src/tools/numbers/decimal.js'
+import { createRandom, type Random } from '../../../src/tools/numbers/random.js'
 import {
   type Account,
   type Bet,

@@ -1,7 +1,7 @@
 /** Small parts of the simulator. */
 import { describe, expect, test } from 'vitest'
-import { type Decimal, parseDecimal, textOfUnits, toUnits } from '../../../src/tools/platform/decimal.js'
-import { createRandom } from '../../../src/tools/platform/random.js'
+import { type Decimal, parseDecimal, textOfUnits, toUnits } from '../../../src/tools/numbers/decimal.js'
+import { createRandom } from '../../../src/tools/numbers/random.js'
 import { chaosNames, chaosOf } from '../../../src/tools/simulator/chaos.js'
 import { DueQueue } from '../../../src/tools/simulator/due-queue.js'
 import { Histogram } from '../../../src/tools/simulator/histogram.js'

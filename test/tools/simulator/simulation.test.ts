@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { recordSettlement } from '../../../src/index.js'
 import { add, compare, subtract } from '../../../src/money.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
-import type { SignedRequest } from '../../../src/tools/platform/target.js'
 import {
   type ClosedBet,
   type SimulationOptions,
@@ -11,6 +10,7 @@ import {
   type SimulatorClock,
   simulateSportsbook,
 } from '../../../src/tools/simulator/index.js'
+import type { SignedRequest } from '../../../src/tools/wire/target.js'
 import {
   type Breakage,
   credentials,

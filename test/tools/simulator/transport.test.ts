@@ -4,9 +4,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SettlementRequest } from '../../../src/requests.js'
-import { targetSettingsOf, type WalletTarget } from '../../../src/tools/platform/target.js'
 import type { Reading } from '../../../src/tools/simulator/reading.js'
 import { createTransport, fixedHeaders, settledReading } from '../../../src/tools/simulator/transport.js'
+import { targetSettingsOf, type WalletTarget } from '../../../src/tools/wire/target.js'
 import { decimal, newBet, openedAccount, transactionOf } from './objects.js'
 
 const open: { close(): void }[] = []

@@ -1,6 +1,6 @@
 /** AU-7xx: authentication. The interface leaves only the scheme open (spec 5). */
 
-import { subtract } from '../../platform/decimal.js'
+import { subtract } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

@@ -1,7 +1,7 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 
-import { add, compare, type Decimal, subtract, textOf, zero } from '../../platform/decimal.js'
-import { numberText, raw } from '../../platform/json.js'
+import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
+import { numberText, raw } from '../../wire/json.js'
 import { type Answer, describeAnswer, quoteOf } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

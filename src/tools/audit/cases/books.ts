@@ -1,6 +1,6 @@
 /** AU-99x: the balance after all other cases. */
 
-import { compare, subtract } from '../../platform/decimal.js'
+import { compare, subtract } from '../../numbers/decimal.js'
 import type { AuditCase } from '../audit-case.js'
 
 export const books: readonly AuditCase[] = [

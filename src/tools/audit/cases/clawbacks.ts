@@ -1,6 +1,6 @@
 /** AU-5xx: settlements and their reversal, the unsettlement (spec 4.2, D7, D13, D17 to D20). */
 
-import { add, subtract, zero } from '../../platform/decimal.js'
+import { add, subtract, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

@@ -1,7 +1,7 @@
 /** AU-9xx: connections that are slow or break, at any moment. */
 
-import { subtract } from '../../platform/decimal.js'
-import { write } from '../../platform/json.js'
+import { subtract } from '../../numbers/decimal.js'
+import { write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

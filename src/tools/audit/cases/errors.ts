@@ -1,7 +1,7 @@
 /** AU-6xx: invalid calls are refused with the error record of spec 7. */
 
-import { add, subtract, textOf } from '../../platform/decimal.js'
-import { type Json, raw, write } from '../../platform/json.js'
+import { add, subtract, textOf } from '../../numbers/decimal.js'
+import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

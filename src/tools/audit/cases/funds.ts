@@ -9,8 +9,8 @@ import {
   textOf,
   times,
   zero,
-} from '../../platform/decimal.js'
-import { type Json, raw, write } from '../../platform/json.js'
+} from '../../numbers/decimal.js'
+import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

@@ -1,8 +1,8 @@
 /** AU-8xx: hostile input, and unusual input that is valid. */
 
-import { quoted } from '../../platform/curl.js'
-import { compare, subtract, textOf } from '../../platform/decimal.js'
-import { type Json, raw, write } from '../../platform/json.js'
+import { compare, subtract, textOf } from '../../numbers/decimal.js'
+import { quoted } from '../../wire/curl.js'
+import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

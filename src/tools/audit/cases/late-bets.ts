@@ -1,6 +1,6 @@
 /** AU-3xx: rollbacks that arrive before their bets, or concurrently (D11). */
 
-import { add } from '../../platform/decimal.js'
+import { add } from '../../numbers/decimal.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { expectOthersUnchanged } from './basics.js'

@@ -1,6 +1,6 @@
 /** AU-92x, AU-94x: what a wallet still knows after a long pause, and after a restart (spec 1.5, D5). */
 
-import { add, subtract } from '../../platform/decimal.js'
+import { add, subtract } from '../../numbers/decimal.js'
 import type { AuditCase, BetweenParts } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 

@@ -1,6 +1,6 @@
 /** AU-24x: retries of transactions that many others have followed (spec 1.5, D5). */
 
-import { add, type Decimal, subtract } from '../../platform/decimal.js'
+import { add, type Decimal, subtract } from '../../numbers/decimal.js'
 import type { Answer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

@@ -1,7 +1,7 @@
 /** AU-2xx: retries, at once, later and concurrent; and known ids with a different content (spec 1.5). */
 
-import { add, subtract, textOf, zero } from '../../platform/decimal.js'
-import { type Json, raw } from '../../platform/json.js'
+import { add, subtract, textOf, zero } from '../../numbers/decimal.js'
+import { type Json, raw } from '../../wire/json.js'
 import { describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'

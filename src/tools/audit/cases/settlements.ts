@@ -1,6 +1,6 @@
 /** AU-54x: several settlements of one bet, and concurrent settlements (spec 3, 4.2, D17, D18). */
 
-import { add, compare, subtract } from '../../platform/decimal.js'
+import { add, compare, subtract } from '../../numbers/decimal.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'

@@ -8,7 +8,7 @@ import {
   readJson,
   readObject,
   write,
-} from '../../../src/tools/platform/json.js'
+} from '../../../src/tools/wire/json.js'
 
 /** As JSON.parse reads it: numbers rounded, objects instead of maps. */
 function rounded(value: ReadJson): unknown {

@@ -1,6 +1,6 @@
 /** Listeners of a run that cannot wait at each call. test/programs/hooks plays every function of the operator. */
 import { expect, test } from 'vitest'
-import { Listeners } from '../../../src/tools/platform/operator-functions.js'
+import { Listeners } from '../../../src/tools/wire/operator-functions.js'
 
 function listeners() {
   const rejected: unknown[] = []

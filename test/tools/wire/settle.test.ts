@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SettlementRequest } from '../../../src/requests.js'
-import { settleDirectly } from '../../../src/tools/platform/settle.js'
+import { settleDirectly } from '../../../src/tools/wire/settle.js'
 
 const settlement: SettlementRequest = {
   transactionId: 's-1',

@@ -11,8 +11,8 @@ import {
   times,
   toUnits,
   wholeUnits,
-} from '../../../src/tools/platform/decimal.js'
-import { isoMinorUnits } from '../../../src/tools/platform/minor-units.js'
+} from '../../../src/tools/numbers/decimal.js'
+import { isoMinorUnits } from '../../../src/tools/numbers/minor-units.js'
 
 const of = (text: string) => {
   const value = parseDecimal(text)

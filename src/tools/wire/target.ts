@@ -1,8 +1,8 @@
 /** The options of the wallet that the audit and the simulator call, and how its bets are settled. */
 import type { ConnectionOptions } from 'node:tls'
 import type { SettlementRequest } from '../../requests.js'
+import { isoMinorUnits } from '../numbers/minor-units.js'
 import { baseUrlOf, check, checkCredentials, headersOf, isText, targetOf, urlOf } from './checks.js'
-import { isoMinorUnits } from './minor-units.js'
 import { notAsync } from './operator-functions.js'
 
 /** The wallet under test. */
