@@ -3,7 +3,7 @@
  * deliveries reject with what cannot be stored, rows cannot be read, transactions are gone, the clock goes
  * back, relays have different time limits, and wallets run with and without the outbox:
  * `npx tsx --tsconfig examples/tsconfig.json test/programs/outbox/kills.ts --kills 1000`, with `--engine mysql` on
- * MariaDB. On a cluster (`--engine galera` or `patroni`) its nodes fail meanwhile: `--faults 20`. It needs a
+ * MariaDB. On a cluster (`--engine galera`, `patroni`, `group`) its nodes fail meanwhile: `--faults 20`. It needs a
  * build. Exit code 1 if the books differ.
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -192,7 +192,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   })
   if (!(values.engine in engines))
     throw new Error(`--engine must be one of ${Object.keys(engines).join(', ')}`)
-  const isCluster = ['patroni', 'galera'].includes(values.engine)
+  const isCluster = ['patroni', 'galera', 'group'].includes(values.engine)
   const report = await runKills(values.engine as keyof typeof engines, Number(values.kills), {
     faultsMax: Number(values.faults ?? (isCluster ? 20 : 0)),
     log: line => console.log(line),
