@@ -52,6 +52,7 @@ const mayImport: Record<string, readonly string[]> = {
   // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's
   // folder knows nothing of a wallet.
   'tools/html': ['visible-text'],
+  'tools/report': ['visible-text'],
   'tools/numbers': [],
   'tools/wire': ['foreign-values', 'option-checks', 'timeout', 'tools/numbers'],
   'tools/simulator': ['foreign-values', 'tools/html', 'tools/numbers', 'tools/wire'],
@@ -72,7 +73,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/wire',
   ],
   'tools/check': ['foreign-values', 'stores'],
-  'tools/dispute': ['money', 'lookups', 'tools/html'],
+  'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
   'tools/try': [
     'foreign-values',
     'lookups',
@@ -80,7 +81,8 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/numbers',
     'tools/wire',
     'tools/html',
-    'tools/dispute',
+    'tools/records',
+    'tools/report',
   ],
   'tools/init': ['stores'],
   'tools/command': [
@@ -98,7 +100,8 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/reconcile',
     'tools/try',
     'tools/check',
-    'tools/dispute',
+    'tools/records',
+    'tools/report',
     'tools/init',
   ],
 }

@@ -6,9 +6,6 @@ import { decideUnsettlement } from '../../src/decide/unsettlement.js'
 import {
   type BetHistory,
   explainBet,
-  formatBet,
-  formatPlayer,
-  formatTransaction,
   type RecordedBet,
   type RecordedTransaction,
   sentenceOf,
@@ -449,142 +446,10 @@ describe('what the records do not explain', () => {
   })
 })
 
-it('prints a balance whose currency it does not know as it is', () => {
-  const found = refused(otherCurrency, { playerId: 'kenji', balanceAfter: '5000' })
-  expect(formatBet(explainBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
-})
-
-it('prints a clawback, which names no currency, in that of its bet', () => {
-  const clawback = of('unsettlement', { delta: '-5', balanceAfter: '7' })
-  expect(formatTransaction('unsettlement-1', [clawback])).toMatch(/ -5\.00 +7\.00 /)
-})
-
-describe('a player', () => {
-  const account = (currency = 'EUR') => ({ playerId: 'anna', currency, balance: '50' })
-  const page = (...transactions: RecordedTransaction[]) => ({
-    ...{ playerId: 'anna', player: account(), bets: [], next: null },
-    transactions: transactions.reverse(),
-  })
-  const lines = (text: string) =>
-    (text.split('\n\n')[1] ?? '').split('\n').map(line => line.replace(/^.{25}/, ''))
-
-  it('has a column for what other code changed between two transactions', () => {
-    const found = page(
-      transaction({ balanceAfter: '70' }),
-      refused(noFunds, { balanceAfter: '70' }),
-      transaction({ transactionId: 't-3', balanceAfter: '20' }),
-      transaction({ transactionId: 't-4', balanceAfter: null }),
-      transaction({ transactionId: 't-5', balanceAfter: '1' }),
-      settlement('75'),
-    )
-    expect(lines(formatPlayer(found))).toEqual([
-      'Call                 Transaction   Bet  Other changes  Change  Balance after  Decision',
-      'settlement BET_PAID  settlement-1  b-1          -6.00  +75.00          70.00  accepted',
-      'placebet             t-5           b-1                 -30.00           1.00  accepted',
-      'placebet             t-4           b-1                 -30.00              ?  accepted',
-      'placebet             t-3           b-1         -20.00  -30.00          20.00  accepted',
-      'placebet             t-2           b-1                   0.00          70.00  refused INSUFFICIENT_FUNDS (amount: insufficient funds)',
-      'placebet             t-1           b-1                 -30.00          70.00  accepted',
-    ])
-  })
-
-  it('has the balance that a call in another currency found, in the currency of the account', () => {
-    const found = page(refused(otherCurrency, { currency: 'JPY', balanceAfter: '70' }))
-    expect(lines(formatPlayer(found))[1]).toMatch(/ 0\.00 +70\.00 {2}refused INVALID_CURRENCY/)
-  })
-
-  it('has the state of each bet, in the words of the pages', () => {
-    const states = [
-      bet(),
-      bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } } }),
-      bet({ credits: { BET_PAID: { live: '0.00', reversed: '0', owed: '0' } } }),
-      bet({ credits: { BET_PAID: { live: null, reversed: '75', owed: '0' } } }),
-      bet({ status: 'ROLLED_BACK' }),
-    ]
-    const text = formatPlayer({ ...page(transaction()), bets: states })
-    expect(
-      text
-        .split('\n\n')
-        .at(-1)
-        ?.split('\n')
-        .map(line => line.slice(5, 42).trimEnd()),
-    ).toEqual(
-      [
-        'State                              ',
-        'Open',
-        'Settled',
-        'Lost',
-        'Open again: the result was corrected',
-        'Rolled back',
-      ].map(line => line.trimEnd()),
-    )
-  })
-
-  const changesOf = (text: string) => text.split('\n').filter(line => /^Other changes|^Before/.test(line))
-
-  it('says what other code changed after the newest line, and the balance before the oldest', () => {
-    const found = page(
-      transaction({ balanceAfter: '70' }),
-      transaction({ transactionId: 't-2', balanceAfter: '40' }),
-    )
-    expect(changesOf(formatPlayer(found))).toEqual([
-      'Other changes since the newest line: +10.00 EUR.',
-      'Before the oldest line the balance was 100.00 EUR.',
-    ])
-  })
-
-  it('says nothing about changes since lines that are not the newest, or without a balance', () => {
-    const before = 'Before the oldest line the balance was 100.00 EUR.'
-    const found = page(transaction({ balanceAfter: '70' }))
-    expect(changesOf(formatPlayer(found, { cursor: 'x' }))).toEqual([before])
-    expect(changesOf(formatPlayer(found, { to: '2026-11-22' }))).toEqual([before])
-    expect(changesOf(formatPlayer({ ...found, player: null }))).toEqual([before.replace('.00 EUR', '')])
-    expect(changesOf(formatPlayer(page(transaction({ balanceAfter: null }))))).toEqual([])
-    expect(changesOf(formatPlayer(page()))).toEqual([])
-  })
-
-  it('says nothing about changes if the account has what the newest line left', () => {
-    const found = page(transaction({ balanceAfter: '50.00' }))
-    expect(changesOf(formatPlayer(found))).toEqual(['Before the oldest line the balance was 80.00 EUR.'])
-  })
-
-  it('has no such column if nothing did', () => {
-    const found = page(transaction(), transaction({ transactionId: 't-2', balanceAfter: '40' }))
-    expect(lines(formatPlayer(found))[0]).toBe('Call      Transaction  Bet  Change  Balance after  Decision')
-  })
-})
-
 it.each([
   ['placebet', 'The platform had rolled the bet back already; nothing was debited (D10, D11).'],
   ['settlement', 'The bet was rolled back before; nothing was debited or credited (D17, D19).'],
   ['unsettlement', 'The bet was rolled back before; nothing was debited or credited (D17, D19).'],
 ] as const)('says of a %s after the rollback of its bet what it did not change', (operation, sentence) => {
   expect(sentenceOf({ operation, reason: 'BET_ROLLED_BACK' })).toBe(sentence)
-})
-
-it('is printed as a table', () => {
-  minute = 0
-  const credited = bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } }, revision: 2 })
-  const story = explainBet(
-    history(
-      credited,
-      transaction(),
-      refused(othersBet, { playerId: 'kenji', balanceAfter: null }),
-      of('settlement', { amount: '75', delta: '75', currency: 'EUR', type: 'BET_PAID', balanceAfter: '145' }),
-    ),
-  )
-  expect(formatBet(story)).toBe(`Bet b-1 of player anna
-Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.
-
-Recorded (UTC)           Call                 Transaction   Change  Balance after  Decision
-2026-11-22 10:01:00.000  placebet             t-1           -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)
-2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the bet belongs to another player; nothing was debited (D15)
-2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)
-
-Now:   Settled, stake 30.00 EUR, revision 2
-       BET_PAID: live 75.00 EUR, reversed 0.00 EUR, uncollected 0.00 EUR
-Notes: Player kenji is named by a transaction too.
-       Transactions without a balance were imported: their time is that of the import.
-       Retries are not recorded: each was answered with the first decision, and changed nothing (D2).
-       Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).`)
 })

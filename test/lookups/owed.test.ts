@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleUnsettlement, recordSettlement } from '../../src/index.js'
 import type { OwedBet, RecordedTransaction, WalletLookups } from '../../src/lookups/index.js'
 import { findOwed } from '../../src/lookups/owed.js'
-import { formatOwed } from '../../src/lookups/text.js'
 import { type Opened, testedDatabases } from './databases.js'
 
 const common = { playerId: 'anna', transactionDate: '2026-11-21T18:00:00.000Z' }
@@ -135,23 +134,4 @@ describe('a report', () => {
       expect(withoutTime).toBe(left)
     },
   )
-
-  it('as text: sums, bets, what was left out, and what the wallet cannot know', async () => {
-    expect(formatOwed(await findOwed(lookups, day)).split('\n')).toEqual([
-      'Owed:  20.50 EUR, of 1 bet',
-      '       700 JPY, of 1 bet',
-      '',
-      'Refused (UTC)            Player  Bet  Unsettlement                                             Owed',
-      '2026-11-21 00:00:00.000  anna    b-1  2026-11-20T10:00:00.000Z, 2026-11-21T00:00:00.000Z  20.50 EUR',
-      '2026-11-21 10:00:00.000  kenji   b-2  2026-11-21T10:00:00.000Z                              700 JPY',
-      '',
-      'Left out: 1 bet, imported with what is owed, and without the time of the refusal.',
-      expect.stringMatching(/^The platform asked for these amounts back/),
-      expect.stringContaining('The wallet cannot know what it has netted off since'),
-      expect.any(String),
-    ])
-    expect(formatOwed(await findOwed(lookups, { playerId: 'x' }))).toMatch(
-      /^Nothing is owed to the platform\.\n/,
-    )
-  })
 })

@@ -60,9 +60,6 @@ const exportsOf: Record<string, string[]> = {
   'bet-wallet/lookups': [
     'dailyTotals',
     'explainBet',
-    'formatBet',
-    'formatPlayer',
-    'formatTransaction',
     'sentenceOf',
   ],
   'bet-wallet/memory': ['createMemoryStore'],

@@ -6,6 +6,9 @@ import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
 import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
+import { countText } from '../report/figures.js'
+import type { Report, Section } from '../report/model.js'
+import { textOf } from '../report/text.js'
 import { given, noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
 import {
@@ -16,7 +19,7 @@ import {
   withoutPassword,
 } from './database-url.js'
 import { checkHelp } from './help.js'
-import { forTerminal, printJson, wordsOf } from './output.js'
+import { printJson, wordsOf } from './output.js'
 import { playersArguments, tablesGiven } from './players-options.js'
 import { RightMissing, tablesIn } from './registered-tables.js'
 
@@ -46,14 +49,7 @@ export async function check(words: string[]): Promise<number> {
   const findings = [...servers.flatMap(server => server.findings), ...together]
   const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
   if (values.json) printJson({ passed, servers, together })
-  else {
-    const all = together.length === 0 ? [] : [textOf('All servers', forTerminal(together))]
-    const each = servers.map(server => {
-      const { server: name, version, user, findings: found } = forTerminal(server)
-      return textOf(version === null ? name : `${name}: ${version}, as ${user}`, found)
-    })
-    console.log([...each, ...all].join('\n\n'))
-  }
+  else console.log(textOf(reportOf(servers, together)))
   if (findings.some(({ state }) => state === 'problem')) return 1
   return passed ? 0 : 2
 }
@@ -176,27 +172,42 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
     : await checkMysql(database.pool, database.ask, tables, { user, settings })
 }
 
-const marks: Record<Finding['state'], string> = {
-  ok: 'ok',
-  problem: 'PROBLEM',
-  unknown: 'UNKNOWN',
-  skipped: '-',
-  read: 'READ',
+const marks = {
+  ok: { mark: 'ok', tone: 'pass' },
+  problem: { mark: 'PROBLEM', tone: 'fail' },
+  unknown: { mark: 'UNKNOWN', tone: 'warn' },
+  skipped: { mark: '-', tone: 'none' },
+  read: { mark: 'READ', tone: 'none' },
+} as const
+
+function sectionOf(heading: string, findings: readonly Finding[]): Section {
+  const found = findings.map(({ subject, state, text, lines }) => ({
+    ...{ ...marks[state], name: subject, title: text, code: lines },
+  }))
+  return { heading, blocks: [{ kind: 'findings', findings: found }] }
 }
 
-function textOf(title: string, findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ subject, state, text, lines: below }) => [
-    `  ${marks[state].padEnd(8)} ${subject.padEnd(15)} ${text}`,
-    ...below.map(line => `             ${line}`),
-  ])
-  const countOf = (which: Finding['state']) => findings.filter(({ state }) => state === which).length
-  const problems = countOf('problem')
+function reportOf(servers: readonly CheckedServer[], together: readonly Finding[]): Report {
+  const all = [...servers.flatMap(({ findings }) => findings), ...together]
+  const countOf = (which: Finding['state']) => all.filter(({ state }) => state === which).length
+  const [problems, unknown] = [countOf('problem'), countOf('unknown')]
   const others = (['unknown', 'skipped'] as const).flatMap(state =>
     countOf(state) === 0 ? [] : [`${countOf(state)} ${state}`],
   )
-  return [
-    title,
-    ...lines,
-    [`${problems} ${problems === 1 ? 'problem' : 'problems'}`, ...others].join(', '),
-  ].join('\n')
+  return {
+    title: 'Check of the database',
+    verdict: {
+      tone: problems > 0 ? 'fail' : unknown > 0 ? 'warn' : 'pass',
+      word: problems > 0 ? 'problems' : unknown > 0 ? 'unknown' : 'ok',
+      sentence: [countText(problems, 'problem'), ...others].join(', '),
+    },
+    facts: [],
+    sections: [
+      ...servers.map(({ server, version, user, findings }) =>
+        sectionOf(version === null ? server : `${server}: ${version}, as ${user}`, findings),
+      ),
+      sectionOf('All servers', together),
+    ],
+    footnotes: [],
+  }
 }

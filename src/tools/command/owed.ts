@@ -1,11 +1,12 @@
 /** `bet-wallet owed`: the clawbacks that were not collected, per currency and bet by bet. */
 import type { ParseArgsConfig } from 'node:util'
 import { findOwed } from '../../lookups/owed.js'
-import { formatOwed } from '../../lookups/text.js'
+import { owedReport } from '../records/owed.js'
+import { textOf } from '../report/text.js'
 import { given, noArguments, parseWords, timeOf } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { forTerminal, printJson } from './output.js'
+import { printJson } from './output.js'
 
 const owedArguments = {
   ...lookupArguments,
@@ -29,6 +30,6 @@ export async function owed(words: string[]): Promise<number> {
   }
   const report = await withLookups(values, lookups => findOwed(lookups, filter))
   if (values.json) printJson(report)
-  else console.log(formatOwed(forTerminal(report)))
+  else console.log(textOf(owedReport(report)))
   return 0
 }

@@ -1,8 +1,8 @@
 /** `bet-wallet player`: an account with its transactions and bets, page by page. */
 import type { ParseArgsConfig } from 'node:util'
-import type { BetHistory, PlayerHistory, WalletLookups } from '../../lookups/records.js'
-import { formatPlayer } from '../../lookups/text.js'
-import { renderPlayer } from '../dispute/player-page.js'
+import { playerReport } from '../records/player.js'
+import { pageOf } from '../report/page.js'
+import { textOf } from '../report/text.js'
 import { given, idOf, parseWords, timeOf, wholeNumberOf } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { htmlArguments, withLookups } from './lookup-source.js'
@@ -31,28 +31,16 @@ export async function player(words: string[]): Promise<number> {
     ...given('cursor', values.cursor),
   }
   checkWritable(values.html)
-  const [history, bets] = await withLookups(values, async lookups => {
-    const found = await lookups.player(playerId, page)
-    return [found, values.html === undefined ? [] : await betsOf(lookups, found)] as const
-  })
+  const history = await withLookups(values, lookups => lookups.player(playerId, page))
   if (history === null) {
     console.error(
       `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
     )
     return 1
   }
+  const report = playerReport(history, page)
   if (values.json) printJson(history)
-  else console.log(formatPlayer(forTerminal(history), page))
-  writeReport(values.html, () => renderPlayer(history, bets, page))
+  else console.log(textOf(report))
+  writeReport(values.html, () => pageOf(report))
   return 0
-}
-
-/** The bets that the transactions name, each with its whole life. */
-async function betsOf(lookups: WalletLookups, history: PlayerHistory | null): Promise<BetHistory[]> {
-  const found: BetHistory[] = []
-  for (const betId of new Set(history?.transactions.map(transaction => transaction.betId))) {
-    const bet = await lookups.bet(betId)
-    if (bet !== null) found.push(bet)
-  }
-  return found
 }

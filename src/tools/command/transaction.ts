@@ -1,9 +1,10 @@
 /** `bet-wallet transaction`: every operation that has used an id. */
-import { formatTransaction } from '../../lookups/text.js'
+import { transactionReport } from '../records/transaction.js'
+import { textOf } from '../report/text.js'
 import { idOf, parseWords } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { forTerminal, printJson } from './output.js'
+import { printJson } from './output.js'
 
 /** @returns the exit code: 1 if nothing was found */
 export async function transaction(words: string[]): Promise<number> {
@@ -14,16 +15,9 @@ export async function transaction(words: string[]): Promise<number> {
   }
   const transactionId = idOf('transaction', positionals)
   const found = await withLookups(values, lookups => lookups.transaction(transactionId))
-  if (found.length === 0) {
-    console.error(unknownTransaction(forTerminal(transactionId)))
-    return 1
-  }
-  if (values.json) printJson(found)
-  else console.log(formatTransaction(forTerminal(transactionId), forTerminal(found)))
-  return 0
+  const text = textOf(transactionReport(transactionId, found))
+  if (found.length === 0) console.error(text)
+  else if (values.json) printJson(found)
+  else console.log(text)
+  return found.length === 0 ? 1 : 0
 }
-
-const unknownTransaction = (transactionId: string) =>
-  `Transaction ${transactionId} is unknown: no operation has recorded this id. Ids are compared exactly (D24).
-A call leaves no record if it did not arrive, was answered with a fault (5xx), failed authentication, was malformed,
-or was refused in a way that a retry may still turn into a success (D8).`

@@ -1,17 +1,46 @@
-/** The frame of a report as one HTML page, and the parts that reports have in common. */
+/** A report as one HTML page: for approval, for finance and for the archive. */
+import { type Chart, chart } from './chart.js'
 import { content, html, Markup } from './markup.js'
+import {
+  type Block,
+  type Cell,
+  type Column,
+  type Fact,
+  type Finding,
+  firstOf,
+  printedSections,
+  type Report,
+  shownMax,
+  type Table,
+} from './model.js'
 import { style } from './style.js'
 
 /** Of a page that sends nothing and runs nothing. */
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 /**
- * A self-contained page without external resources. A report has no scripts either: its Content Security
- * Policy forbids them.
+ * Renders a report as one self-contained HTML file, without scripts and external resources: its Content
+ * Security Policy forbids both. All text is treated as hostile and escaped. The same report results in the
+ * same bytes.
  *
- * @param head what a page adds to its head
  * @returns a complete document in UTF-8, which is also well-formed XML
  */
+export function pageOf(report: Report): string {
+  const { title, verdict, facts, footnotes } = report
+  const notes = [...footnotes, 'This file loads nothing and runs no scripts.']
+  return documentOf(
+    `${verdict.word}: ${title}`,
+    html`<header class="head ${verdict.tone}"><p class="kind">${title}</p>
+<h1>${verdict.word}</h1><p class="sentence">${verdict.sentence}</p>
+${factList(facts)}</header>
+<main>
+${printedSections(report, 'page').map(({ heading, blocks }) => html`<section><h2>${heading}</h2>${blocks.map(blockOf)}</section>`)}
+</main>
+<footer><h2>How to read this</h2>${notes.map(note => html`<p>${note}</p>`)}</footer>`,
+  )
+}
+
+/** A self-contained page without external resources. @param head what a page adds to its head */
 export function documentOf(
   title: string,
   body: Markup,
@@ -36,33 +65,71 @@ ${body}
 `.text
 }
 
-/** The verdict as a picture, a word and a sentence. */
-export function verdictBlock(passed: boolean, heading: string, sentence: Markup | string): Markup {
-  return html`<div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
-<div><h1>${heading}</h1><p class="sentence">${sentence}</p></div></div>`
+function blockOf(block: Block): Markup {
+  switch (block.kind) {
+    case 'text':
+      return html`<p class="lead">${block.text}</p>`
+    case 'code':
+      return code(block.text)
+    case 'list':
+      return html`<ul>${block.items.map(item => html`<li>${item}</li>`)}</ul>`
+    case 'facts':
+      return factList(block.facts)
+    case 'table':
+      return tableOf(block)
+    case 'findings':
+      return findingsOf(block)
+    case 'charts':
+      return html`<div class="charts">${block.charts.map((each: Chart) => chart(each))}</div>`
+  }
 }
 
 /** Names and values, in two columns. */
-export function factList(facts: readonly (readonly [name: string, value: Markup | string])[]): Markup {
-  return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+const factList = (facts: readonly Fact[]) =>
+  facts.length === 0
+    ? html``
+    : html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+
+/** To be copied: one click selects all of it. */
+export const code = (text: string, kind = 'code') =>
+  html`<pre class="${kind}"><code>${content(text)}</code></pre>`
+
+const moreText = (more: number) =>
+  more > 0 ? html`<p class="lead">… and ${more.toLocaleString('en')} more: the JSON has them.</p>` : null
+
+/** Where the page is narrow, each row is a block of names and values. */
+export function tableOf({ columns, rows, total }: Omit<Table, 'kind'>): Markup {
+  const { shown, more } = firstOf(rows, total, shownMax.page)
+  const head = columns.map(column => html`<th scope="col"${classOf(column)}>${column.name}</th>`)
+  return html`<table><thead><tr>${head}</tr></thead>
+<tbody>${shown.map(
+    row => html`<tr>${row.map((cell, index) => cellOf(cell, columns[index] as Column))}</tr>
+`,
+  )}</tbody></table>${moreText(more)}`
 }
 
-/** A table whose rows become blocks of names and values where the page is narrow. */
-export const wideTable = (names: readonly string[], caption: string | null, rows: readonly Markup[]) =>
-  html`<table class="wide">${caption && html`<caption>${caption}</caption>`}
-<thead><tr>${names.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>${rows}</tbody></table>`
+const classOf = ({ isNumber = false }: Column) => (isNumber ? html` class="number"` : null)
 
-/** A part of the page with a heading; `null` if it is not wanted. */
-export function section(wanted: boolean, id: string, heading: string, body: Markup): Markup | null {
-  return wanted
-    ? html`<section class="${id}" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${body}</section>`
-    : null
+function cellOf(cell: Cell, column: Column): Markup {
+  const { text, tone, link } = typeof cell === 'string' ? { text: cell, tone: 'none', link: undefined } : cell
+  const shown = link === undefined ? text : html`<a href="#${link}">${text}</a>`
+  return html`<td data-name="${column.name}"${classOf(column)}><span class="${tone}">${shown}</span></td>`
 }
 
-/** A body as it was sent or received, or a command; one click selects all of it. */
-export function code(text: string | null, otherwise: string, kind = 'body'): Markup {
-  return text
-    ? html`<pre class="${kind}"><code>${content(text)}</code></pre>`
-    : html`<p class="quiet">${otherwise}</p>`
+function findingsOf({ findings, total }: { findings: readonly Finding[]; total?: number }): Markup {
+  const { shown, more } = firstOf(findings, total, shownMax.page)
+  return html`${shown.map(findingOf)}${moreText(more)}`
+}
+
+function findingOf({ tone, mark, name, title, sentence, facts, code: texts, ...rest }: Finding): Markup {
+  const { details = [], anchor, folded = false } = rest
+  const head = html`<b class="${tone}">${mark}</b> ${name} <span class="title">${title}</span>`
+  const body = html`${sentence ? html`<p class="sentence">${sentence}</p>` : null}
+${factList(facts ?? [])}${(texts ?? []).map(text => code(text))}${details.map(blockOf)}`
+  const id = anchor === undefined ? null : html` id="${anchor}"`
+  return folded
+    ? html`<details${id}><summary>${head}</summary>${body}</details>
+`
+    : html`<article class="finding ${tone}"${id}><h3>${head}</h3>${body}</article>
+`
 }

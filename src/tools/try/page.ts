@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { type BetExplanation, explainBet } from '../../lookups/bet-explanation.js'
 import { stateOf } from '../../lookups/bet-state.js'
-import type { BetHistory, PlayerHistory, RecordedTransaction } from '../../lookups/records.js'
+import type { BetHistory, PlayerHistory } from '../../lookups/records.js'
 import type { Player } from '../../store.js'
-import { balancesOf, signedMoney, storyList, storyRow, time } from '../dispute/story.js'
-import { code, documentOf, wideTable } from '../html/document.js'
-import { countText } from '../html/figures.js'
-import { html, Markup } from '../html/markup.js'
 import { parseDecimal, textOf, zero } from '../numbers/decimal.js'
 import { isoMinorUnits } from '../numbers/minor-units.js'
+import { betId, changes, happened, recorded, tableOf } from '../records/calls.js'
+import { countText } from '../report/figures.js'
+import { html, Markup } from '../report/markup.js'
+import { code, documentOf, tableOf as renderTable } from '../report/page.js'
 import type { TryCall } from './platform.js'
 import { newBetScenarios, placedBetScenarios } from './scenarios.js'
 
@@ -71,8 +71,8 @@ h1 { font-size: 2rem; margin: 1.4rem 0 .4rem } .event { margin-top: 1.6rem } .ev
 .exchange h4, .exchange p { grid-column: 1 / -1; margin: 0 } .exchange h4 { color: var(--ink) }
 .exchange pre { margin: 0 }
 .lost pre + pre { text-decoration: line-through; text-decoration-color: var(--fail) }
-.bet { margin-top: 1.8rem } .bet h3 span { margin-left: .6rem; color: var(--soft) } .books h3 { margin-top: 1.4rem } .books td { white-space: normal }
-.players td { text-align: right } details summary { color: var(--call); margin-top: 1rem }
+.bet { margin-top: 1.8rem } .bet h3 span { margin-left: .6rem; color: var(--soft) } .books h3 { margin-top: 1.4rem } 
+details summary { color: var(--call); margin-top: 1rem }
 @media (max-width: 44rem) { .exchange { grid-template-columns: minmax(0, 1fr) } }
 `
 
@@ -145,20 +145,21 @@ const eventOf = ({ title, story, calls }: TryEvent) =>
   html`<article class="event"><h3>${title}</h3><p>${story}</p>${calls.map(callOf)}</article>`
 
 /** HTTP ends its lines by CR LF. */
-const linesOf = (text: string | null) => text?.replaceAll('\r\n', '\n') ?? null
+const linesOf = (text: string) => text.replaceAll('\r\n', '\n')
 
 const callOf = ({ title, lost, rule, request, response, problem }: TryCall, index: number) =>
   html`<div class="exchange${lost ? ' lost' : ''}"><h4>${index + 1}. ${title}${lost ? ' – the answer is lost: the platform never receives it' : ''}</h4>
-${code(linesOf(request), '', 'request')}${code(linesOf(response), `No answer: ${problem}`, 'response')}
+${code(linesOf(request), 'request')}${response === null ? html`<p class="quiet">No answer: ${problem}</p>` : code(linesOf(response), 'response')}
 <p class="rule">${rule}</p></div>`
 
 function betOf(history: BetHistory) {
   const explanation = explainBet(history)
   const { betId, verdict, steps, now } = explanation
+  const transactions = steps.map(({ transaction }) => transaction)
   return html`<article class="bet"><h3>${betId} <span>${stateOf(history)}</span></h3><p>${verdict}</p>
 ${history.bet === null || !steps.some(isPlaced) ? null : betButtons(history)}
-${storyList(steps.map(step => storyRow(step, explanation)))}
-<ul class="interface">${now.map(line => html`<li>${line}</li>`)}</ul></article>`
+${renderTable(tableOf([recorded, happened, ...changes(explanation)], transactions))}
+<ul>${now.map(line => html`<li>${line}</li>`)}</ul></article>`
 }
 
 const isPlaced = ({ accepted, transaction }: BetExplanation['steps'][number]) =>
@@ -172,19 +173,6 @@ ${buttons.map(({ name, label }) => button(name, label, { id: `${name}-${betId}` 
 }
 
 function accountOf({ playerId, player, transactions }: PlayerHistory) {
-  const currency = player?.currency ?? null
-  const row = (transaction: RecordedTransaction) => {
-    const { recordedAt, operation, type, betId, delta, refusal } = transaction
-    const cells = [
-      ['Call', type === null ? operation : `${operation} ${type}`],
-      ['Bet', betId],
-      ['Change', signedMoney(delta, currency)],
-      ['Balance after', balancesOf(transaction, currency)?.after ?? '?'],
-      ['Decision', refusal === null ? 'accepted' : `refused ${refusal.errorCode}: ${refusal.description}`],
-    ] as const
-    return html`<tr><th scope="row">${time(recordedAt)}</th>${cells.map(([name, text]) => html`<td class="none" data-name="${name}">${text}</td>`)}</tr>
-`
-  }
-  const names = ['Recorded', 'Call', 'Bet', 'Change', 'Balance after', 'Decision']
-  return html`<h3>${playerId}: ${player && moneyOf(player)}</h3>${transactions.length === 0 ? html`<p class="quiet">No transaction yet.</p>` : wideTable(names, null, transactions.map(row))}`
+  const columns = [recorded, betId, happened, ...changes({ playerId, currency: player?.currency ?? null })]
+  return html`<h3>${playerId}: ${player && moneyOf(player)}</h3>${transactions.length === 0 ? html`<p class="quiet">No transaction yet.</p>` : renderTable(tableOf(columns, transactions))}`
 }

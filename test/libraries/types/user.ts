@@ -29,7 +29,7 @@ import {
   createNodeListener,
   type HttpRequest,
 } from 'bet-wallet/http'
-import { dailyTotals, explainBet, formatBet, type WalletLookups } from 'bet-wallet/lookups'
+import { dailyTotals, explainBet, type WalletLookups } from 'bet-wallet/lookups'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { createMysqlLookups, createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
 import {
@@ -177,7 +177,7 @@ export async function judged(pool: Pool, mysqlPool: PromisePool): Promise<boolea
   const season: SimulationReport = await simulateSportsbook({ baseUrl: audit.target, players: ['p1'] })
   const lookups: WalletLookups = createPostgresLookups(pool)
   const history = (await lookups.bet('b-1')) ?? (await createMysqlLookups(mysqlPool).bet('b-1'))
-  if (history !== null) console.log(formatBet(explainBet(history)), renderHtml(audit))
+  if (history !== null) console.log(explainBet(history).verdict, renderHtml(audit))
   const result = await reconcile({ report: 'platform.csv', lookups, from: '2026-11-21', to: '2026-11-22' })
   console.log(formatReconciliation(result))
   createHttpHandler(own, { authenticate: () => true, routes: { '/daily-totals': dailyTotals(lookups) } })

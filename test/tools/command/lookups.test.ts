@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, recordSettlement } from '../../../src/index.js'
 import { type Opened, testedDatabases } from '../../lookups/databases.js'
-import { expectGoodPage } from '../html/page-rules.js'
+import { expectGoodPage } from '../report/page-rules.js'
 import { runCommand } from './running.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectGoodPage } from '../html/page-rules.js'
+import { expectGoodPage } from '../report/page-rules.js'
 import { credentials, type RunningWallet, startWallet } from '../wallets/library.js'
 import { runCommand } from './running.js'
 

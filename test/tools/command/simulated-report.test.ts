@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { basicAuth, createNodeListener } from '../../../src/http/index.js'
 import { recordSettlement } from '../../../src/index.js'
 import { type Opened, testedDatabases } from '../../lookups/databases.js'
-import { expectGoodPage } from '../html/page-rules.js'
+import { expectGoodPage } from '../report/page-rules.js'
 import { runCommand } from './running.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-simulated-'))

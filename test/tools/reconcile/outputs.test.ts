@@ -8,7 +8,7 @@ import {
   type Reconciliation,
   renderReconciliation,
 } from '../../../src/tools/reconcile/index.js'
-import { tagsOf } from '../html/markup-reader.js'
+import { tagsOf } from '../report/markup-reader.js'
 import { equalities, seeded } from './seeded.js'
 import { createWorld, csvOf, day, lookupsOf, reconcileWorld, record, rowOf, type World } from './world.js'
 

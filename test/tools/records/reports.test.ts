@@ -2,14 +2,33 @@
 import { describe, expect, it } from 'vitest'
 import { stateOf } from '../../../src/lookups/bet-state.js'
 import type { BetHistory, RecordedTransaction } from '../../../src/lookups/index.js'
-import { renderBet, renderUnknownBet } from '../../../src/tools/dispute/bet-page.js'
-import { renderPlayer } from '../../../src/tools/dispute/player-page.js'
-import { expectGoodPage, textOf } from '../html/page-rules.js'
+import { betReport, unknownBetReport } from '../../../src/tools/records/bet.js'
+import { owedReport } from '../../../src/tools/records/owed.js'
+import { playerReport } from '../../../src/tools/records/player.js'
+import { transactionReport } from '../../../src/tools/records/transaction.js'
+import { pageOf } from '../../../src/tools/report/page.js'
+import { textOf as asText } from '../../../src/tools/report/text.js'
+import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { disputedWallet } from './disputed.js'
+
+const renderBet = (history: BetHistory) => pageOf(betReport(history))
+const renderPlayer = (...given: Parameters<typeof playerReport>) => pageOf(playerReport(...given))
+/** The rows of the table of this section, each cell after its column's name. */
+const rowsOf = (page: string, heading: string) => {
+  const section = page.split('<section>').find(each => each.startsWith(`<h2>${heading}</h2>`)) ?? ''
+  return [...section.matchAll(/<tr>(<td[\s\S]*?)<\/tr>/g)].map(([, row = '']) =>
+    Object.fromEntries(
+      [...row.matchAll(/<td data-name="(.*?)".*?>([\s\S]*?)<\/td>/g)].map(([, name = '', text = '']) => [
+        textOf(name),
+        textOf(text).trim(),
+      ]),
+    ),
+  )
+}
 
 const wallet = await disputedWallet()
 const time = /\d{1,2} \w+ \d{4}, \d\d:\d\d:\d\d UTC/g
-const pageOf = async (betId: string) => renderBet(await wallet.bet(betId))
+const bet = async (betId: string) => renderBet(await wallet.bet(betId))
 /** The upper part of the page, by the name of the answer. */
 const answersOf = (page: string) =>
   Object.fromEntries(
@@ -20,68 +39,70 @@ const answersOf = (page: string) =>
 
 describe('the questions of a dispute', () => {
   it('where is my stake, and why was my win taken back', async () => {
-    expect(answersOf(await pageOf('corrected'))).toEqual({
+    expect(textOf(await bet('corrected'))).toContain('-30.00 EUR in sum, by these calls')
+    expect(answersOf(await bet('corrected'))).toEqual({
       Stake:
-        'The stake of 30.00 EUR was debited. That was on TIME , and the balance went from 100.00 EUR to 70.00 EUR.',
-      Refused: 'The bet belongs to another player; nothing was debited. That was on TIME .',
+        'The stake of 30.00 EUR was debited. That was on TIME, and the balance went from 100.00 EUR to 70.00 EUR.',
+      Refused: 'The bet belongs to another player; nothing was debited. That was on TIME.',
       Result:
-        'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME , and the balance went from 70.00 EUR to 145.50 EUR. The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME , and the balance went from 145.50 EUR to 70.00 EUR.',
+        'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME, and the balance went from 70.00 EUR to 145.50 EUR. The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME, and the balance went from 145.50 EUR to 70.00 EUR.',
       Refund: 'None: the bet was neither rolled back nor declared void.',
-      'In sum': '-30.00 EUR by the calls below.',
     })
   })
 
   it('why was my bet refused', async () => {
-    expect(answersOf(await pageOf('refused'))).toEqual({
+    expect(answersOf(await bet('refused'))).toEqual({
       Stake: 'Nothing was debited.',
       Refused:
-        'The balance of 70.00 EUR did not cover the stake of 500.00 EUR; nothing was debited, and the refusal is final. That was on TIME .',
-      'In sum': '0.00 EUR by the calls below.',
+        'The balance of 70.00 EUR did not cover the stake of 500.00 EUR; nothing was debited, and the refusal is final. That was on TIME.',
     })
-    expect(answersOf(await pageOf('late')).Refused).toMatch(/^The platform had rolled the bet back already/)
-    expect(answersOf(await pageOf('foreign')).Refused).toMatch(/^The bet was in USD, which is not/)
+    expect(answersOf(await bet('late')).Refused).toMatch(/^The platform had rolled the bet back already/)
+    expect(answersOf(await bet('foreign')).Refused).toMatch(/^The bet was in USD, which is not/)
   })
 
   it('where is my refund', async () => {
-    expect(answersOf(await pageOf('returned'))).toMatchObject({
+    expect(answersOf(await bet('returned'))).toMatchObject({
       Refund:
-        'The platform rolled the bet back: the stake of 10.00 EUR was returned. That was on TIME , and the balance went from 60.00 EUR to 70.00 EUR.',
-      'In sum': '0.00 EUR by the calls below.',
+        'The platform rolled the bet back: the stake of 10.00 EUR was returned. That was on TIME, and the balance went from 60.00 EUR to 70.00 EUR.',
     })
-    expect(answersOf(await pageOf('open'))).toMatchObject({
+    expect(answersOf(await bet('open'))).toMatchObject({
       Result: 'None has arrived.',
       Refund: 'None: the bet was neither rolled back nor declared void.',
     })
   })
 
   it('what does the player still owe', async () => {
-    expect(answersOf(await pageOf('owed'))).toMatchObject({
+    expect(answersOf(await bet('owed'))).toMatchObject({
       Result: expect.stringMatching(
-        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the amount is owed to the platform, which nets it off later winnings\. That was on TIME \.$/,
+        /The platform corrected the result, but the balance of 0\.00 EUR did not cover the payout: nothing was taken back, and the amount is owed to the platform, which nets it off later winnings\. That was on TIME\.$/,
       ),
       Owed: '40.00 EUR, to the platform: it nets this off later winnings.',
-      'In sum': '+20.00 EUR by the calls below.',
     })
   })
 
-  it('what was my balance before and after: beside each call', async () => {
-    const text = textOf(await pageOf('returned')).replace(time, 'TIME')
-    expect(text).toContain('-10.00 EUR balance 70.00 EUR → 60.00 EUR')
-    expect(text).toContain('+10.00 EUR balance 60.00 EUR → 70.00 EUR')
+  it('what was my balance after: beside each call', async () => {
+    const rows = rowsOf(await bet('returned'), 'What happened')
+    expect(rows.map(row => [row.Change, row['Balance after']])).toEqual([
+      ['-10.00', '60.00'],
+      ['+10.00', '70.00'],
+    ])
   })
 
   it.each(['corrected', 'returned', 'refused', 'owed', 'open', 'late', 'foreign'])(
-    'the answers need no term of the interface, and the page has it behind: %s',
+    'the answers and the calls need no term of the interface, and the page has it behind: %s',
     async betId => {
-      const page = await pageOf(betId)
+      const page = await bet(betId)
       const terms = /\bD\d+|spec \d|placebet|rollbackbet|unsettlement|BET_PAID|INSUFFICIENT|INVALID/
       expect(textOf(page.split('</header>')[0] ?? '')).not.toMatch(terms)
-      const sentences = [...page.matchAll(/<div><p>(.*?)<\/p><p class="terms">(.*?)<\/p>/g)]
-      expect(sentences.length).toBeGreaterThan(0)
-      for (const [, sentence, small] of sentences) {
-        expect(sentence).not.toMatch(terms)
-        expect(small).not.toMatch(/\b(?:amount|betId|currency): /)
-        expect(small).toMatch(/^(placebet|settlement|unsettlement|rollbackbet).* · bet .* · rule (D\d+|spec)/)
+      const told = rowsOf(page, 'What happened')
+      expect(told.length).toBeGreaterThan(0)
+      for (const row of told) expect(row['What happened']).not.toMatch(terms)
+      const behind = rowsOf(page, 'In the terms of the interface')
+      expect(behind).toHaveLength(told.length)
+      for (const row of behind) {
+        expect(row.Call).toMatch(/^(placebet|settlement|unsettlement|rollbackbet)/)
+        expect(row.Rule).toMatch(/^(D\d+|spec)/)
+        expect(row.Decision).toMatch(/^accepted$|^refused [A-Z_]+$/)
       }
       expectGoodPage(page)
     },
@@ -89,8 +110,8 @@ describe('the questions of a dispute', () => {
 })
 
 it('never shows the balance of another player', async () => {
-  const page = await pageOf('corrected')
-  expect(page).toContain('player kenji')
+  const page = await bet('corrected')
+  expect(textOf(page)).toContain('kenji')
   expect(page).not.toContain('77700077')
   const history = await wallet.bet('corrected')
   const transactions = history.transactions.map(each =>
@@ -123,9 +144,9 @@ describe('the state of a bet', () => {
 
   it('unknown: no record, in words for support', () => {
     expect(stateOf({ bet: null, transactions: [] })).toBe('Unknown')
-    const page = renderUnknownBet('b-9')
+    const page = pageOf(unknownBetReport('b-9'))
     expectGoodPage(page)
-    expect(textOf(page)).toMatch(/Bet b-9 Unknown .* neither a bet nor a recorded call/)
+    expect(textOf(page)).toMatch(/Bet b-9 Unknown .*neither a bet nor a recorded call/)
     expect(textOf(page)).not.toMatch(/\bD\d+|5xx|placebet|In sum/)
   })
 
@@ -147,57 +168,60 @@ it('shows the last three of many refusals, and how many more there are', async (
 })
 
 describe('a player', () => {
-  const player = async (limit = 50) => {
-    const history = await wallet.player({ limit })
-    return { history, bets: await wallet.betsOf(history) }
-  }
-  const linesOf = (page: string) =>
-    [...page.matchAll(/<li class="(?:none|warn)"><p class="when">[\s\S]*?<\/li>/g)].map(([line]) =>
-      textOf(line).trim().replace(time, 'TIME'),
-    )
+  const player = (limit = 50) => wallet.player({ limit })
+  const linesOf = (page: string) => rowsOf(page, 'What happened')
+  const euros = (balance: string) => ({ playerId: 'anna', currency: 'EUR', balance })
 
-  it('has every call in the order of time, with the balance before and after', async () => {
-    const { history, bets } = await player()
-    const page = renderPlayer(history, bets)
+  it('has every call in the order of time, with the balance after it', async () => {
+    const history = await player()
+    const page = renderPlayer(history)
     expectGoodPage(page)
     const lines = linesOf(page)
     expect(lines).toHaveLength(history.transactions.length)
-    expect(lines[0]).toMatch(
-      /^TIME Bet corrected The stake of 30\.00 EUR was debited\. .*-30\.00 EUR balance 100\.00 EUR → 70\.00 EUR$/,
-    )
-    expect(lines.at(-1)).toMatch(/The bet was in USD.* 0\.00 EUR balance 0\.00 EUR$/)
+    expect(lines[0]).toMatchObject({
+      ...{ Bet: 'corrected', 'What happened': 'The stake of 30.00 EUR was debited.' },
+      ...{ Change: '-30.00', 'Balance after': '70.00' },
+    })
+    expect(lines.at(-1)).toMatchObject({ Change: '0.00', 'Balance after': '0.00' })
+    expect(lines.at(-1)?.['What happened']).toMatch(/^The bet was in USD/)
+    expect(textOf(page)).toContain('Before the first line the balance was 100.00 EUR.')
     expect(page).toContain('<desc>from 100.00 EUR to 0.00 EUR, lowest 0.00 EUR, highest 145.50 EUR</desc>')
-    expect(textOf(page)).toMatch(/corrected Open again: the result was corrected 30\.00 EUR -30\.00 EUR –/)
-    expect(textOf(page)).toMatch(
-      /owed Open again: the result was corrected 20\.00 EUR \+20\.00 EUR 40\.00 EUR/,
-    )
+  })
+
+  it('has the state and the amounts of each bet', async () => {
+    const bets = rowsOf(renderPlayer(await player()), 'Bets')
+    const corrected = 'Open again: the result was corrected'
+    expect(bets.find(row => row.Bet === 'corrected')).toMatchObject({ State: corrected, Stake: '30.00 EUR' })
+    expect(bets.find(row => row.Bet === 'owed')).toMatchObject({
+      ...{ State: corrected, Uncollected: '40.00 EUR BET_PAID' },
+    })
   })
 
   it('has what other code changed, between two calls and since the last', async () => {
-    const { history, bets } = await player()
-    const changed = history.transactions.map((transaction, index) =>
+    const history = await player()
+    const transactions = history.transactions.map((transaction, index) =>
       index === 12 ? { ...transaction, balanceAfter: '65.5' } : transaction,
     )
-    const other = {
-      ...history,
-      transactions: changed,
-      player: { playerId: 'anna', currency: 'EUR', balance: '7' },
-    }
-    const others = (page: string) => linesOf(page).filter(line => line.startsWith('Other changes'))
-    expect(others(renderPlayer(other, bets))).toEqual([
-      expect.stringMatching(/ \+4\.50 EUR$/),
-      expect.stringMatching(/ \+7\.00 EUR$/),
-    ])
-    expect(others(renderPlayer(other, bets, { to: '2999-01-01' }))).toHaveLength(1)
-    expect(others(renderPlayer(other, bets, { cursor: 'x' }))).toHaveLength(1)
+    const page = renderPlayer({ ...history, transactions, player: euros('7') })
+    expect(linesOf(page).map(row => row['Other changes'])).toContain('+4.50')
+    expect(textOf(page)).toContain('Other changes since the last line: +7.00 EUR.')
+    for (const given of [{ to: '2999-01-01' }, { cursor: 'x' }])
+      expect(textOf(renderPlayer({ ...history, transactions }, given))).not.toContain('since the last line')
+  })
+
+  it('has no such column, and no such sentence, if nothing did', async () => {
+    const history = await player()
+    const page = renderPlayer(history)
+    expect(Object.keys(linesOf(page)[0] ?? {})).not.toContain('Other changes')
+    expect(textOf(page)).not.toContain('Other changes')
   })
 
   it('of concurrent calls whose times are in another order than their balances, invents no change', async () => {
-    const { history } = await player(1)
+    const history = await player(1)
     const [call] = history.transactions as [RecordedTransaction]
     const at = (second: string, delta: string, balanceAfter: string): RecordedTransaction => ({
       ...{ ...call, recordedAt: `2026-11-22T10:00:${second}Z`, transactionId: second },
-      ...{ delta, balanceAfter, refusal: null },
+      ...{ delta, balanceAfter, refusal: null, reason: 'ACCEPTED' },
     })
     const first = at('00.000', '-1', '100')
     const [late, early, next] = [
@@ -205,46 +229,30 @@ describe('a player', () => {
       at('20.200', '50', '150'),
       at('50.000', '5', '145'),
     ]
-    const pageFor = (transactions: RecordedTransaction[]) =>
-      linesOf(
-        renderPlayer(
-          {
-            ...{ ...history, transactions: transactions.toReversed() },
-            player: { playerId: 'anna', currency: 'EUR', balance: '145' },
-          },
-          [],
-        ),
-      )
-    const balances = ['150.00 EUR', '140.00 EUR', '145.00 EUR']
+    const linesFor = (transactions: RecordedTransaction[]) =>
+      linesOf(renderPlayer({ ...history, transactions: transactions.toReversed(), player: euros('145') }))
     for (const transactions of [
       [first, late, early, next],
       [late, early, next],
     ]) {
-      const lines = pageFor(transactions)
-      expect(lines).toHaveLength(transactions.length)
-      expect(lines.slice(-3).map(line => line.split('→ ')[1])).toEqual(balances)
+      const balances = linesFor(transactions).map(row => row['Balance after'])
+      expect(balances.slice(-3)).toEqual(['150.00', '140.00', '145.00'])
     }
     // No order of these explains the balances: a deposit.
     const deposited = [first, at('01.000', '-10', '190')]
-    expect(pageFor(deposited)[1]).toMatch(/^Other changes.* \+100\.00 EUR$/)
+    expect(linesFor(deposited)[1]).toMatchObject({ 'Other changes': '+100.00' })
   })
 
   it('names the cursor of older transactions', async () => {
-    const { history, bets } = await player(3)
-    const page = renderPlayer(history, bets, { limit: 3 })
+    const page = renderPlayer(await player(3), { limit: 3 })
     expect(linesOf(page)).toHaveLength(3)
-    expect(textOf(page)).toContain('Older transactions exist: --cursor 3')
+    expect(textOf(page)).toContain('--cursor 3')
   })
 
   it('may have no transactions, and no row in the players table', () => {
-    const page = renderPlayer({ playerId: 'x', player: null, transactions: [], bets: [], next: null }, [])
+    const page = renderPlayer({ playerId: 'x', player: null, transactions: [], bets: [], next: null })
     expectGoodPage(page)
-    expect(textOf(page)).toContain('Not in the players')
-  })
-
-  it('whose bet was forgotten meanwhile: the call is shown without a reason', async () => {
-    const { history } = await player(1)
-    expect(linesOf(renderPlayer(history, []))[0]).toMatch(/^TIME Bet foreign Recorded\. .*rule \?/)
+    expect(textOf(page)).toContain("Not in the players' table")
   })
 })
 
@@ -259,10 +267,51 @@ it('no text of the platform becomes markup, or invisible', async () => {
   }))
   for (const page of [
     ...bets.map(renderBet),
-    renderPlayer(history, bets),
+    renderPlayer(history),
     renderBet({ ...(bets[0] as BetHistory), transactions }),
   ]) {
     expectGoodPage(page)
     expect(page).not.toContain('\u202e')
   }
+})
+
+it('prints a balance whose currency it does not know as it is', async () => {
+  const history = await wallet.bet('foreign')
+  const transactions = history.transactions.map(each => ({ ...each, balanceAfter: '5000' }))
+  const [row] = rowsOf(pageOf(transactionReport('t-8', transactions)), 'What happened')
+  expect(row?.['Balance after']).toBe('5000')
+})
+
+it('prints a clawback, which names no currency, in that of its bet', async () => {
+  const { transactions } = await wallet.bet('corrected')
+  const clawback = transactions.filter(({ operation }) => operation === 'unsettlement')
+  const [row] = rowsOf(pageOf(transactionReport('u-1', clawback)), 'What happened')
+  expect(row).toMatchObject({ Change: '-75.50', 'Balance after': '70.00' })
+})
+
+it('names the player of a call that the bet is not of', async () => {
+  const text = asText(betReport(await wallet.bet('corrected')))
+  expect(text).toContain('Player kenji is named by a transaction too.')
+  expect(text).toMatch(/^ {2}Taken once, for 30\.00 EUR; /m)
+  expect(text).toMatch(/^OPEN AGAIN: THE RESULT WAS CORRECTED: -30\.00 EUR in sum/m)
+})
+
+it('sums what is owed by currency, and says what the wallet cannot know', () => {
+  const bets = [
+    {
+      ...{ betId: 'b-1', playerId: 'anna', currency: 'EUR', owed: '20.5' },
+      ...{ refusedAt: '2026-11-21T00:00:00.000Z', transactionIds: ['u-1', 'u-2'] },
+    },
+    { betId: 'b-2', playerId: 'kenji', currency: 'JPY', owed: '700', refusedAt: null, transactionIds: [] },
+  ]
+  const totals = [
+    { currency: 'EUR', owed: '20.5', bets: 1 },
+    { currency: 'JPY', owed: '700', bets: 1 },
+  ]
+  const text = asText(owedReport({ totals, bets, withoutTime: 2 }))
+  expect(text).toMatch(/2026-11-21 00:00:00\.000 {2}anna {4}b-1 {2}u-1, u-2 +20\.50 EUR/)
+  expect(text).toMatch(/imported +kenji +b-2 +700 JPY/)
+  expect(text).toContain('Left out: 2 bets, imported')
+  expect(text).toMatch(/OWED: 20\.50 EUR, of 1 bet; 700 JPY, of 1 bet$/)
+  expect(asText(owedReport({ totals: [], bets: [], withoutTime: 0 }))).toMatch(/OWED: nothing$/)
 })

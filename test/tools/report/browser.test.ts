@@ -1,12 +1,13 @@
 /** The pages of a simulation and of a dispute in a real browser: on a phone, on a screen, dark, and on paper. */
 import { describe, expect, it } from 'vitest'
-import { renderBet } from '../../../src/tools/dispute/bet-page.js'
-import { renderPlayer } from '../../../src/tools/dispute/player-page.js'
+import { betReport } from '../../../src/tools/records/bet.js'
+import { playerReport } from '../../../src/tools/records/player.js'
+import { pageOf } from '../../../src/tools/report/page.js'
 import { renderSimulation } from '../../../src/tools/simulator/page.js'
 import type { SimulationReport } from '../../../src/tools/simulator/report.js'
 import { findBrowser, print } from '../audit/html/browser.js'
 import { measurePages } from '../audit/html/measure.js'
-import { disputedWallet } from '../dispute/disputed.js'
+import { disputedWallet } from '../records/disputed.js'
 import { simulate } from '../wallets/library.js'
 
 const found = await findBrowser()
@@ -20,7 +21,7 @@ async function disputePages(prefix: string): Promise<string[]> {
   const wallet = await disputedWallet(prefix)
   const history = await wallet.player()
   const bets = await wallet.betsOf(history)
-  return [...bets.slice(0, 4).map(renderBet), renderPlayer(history, bets)]
+  return [...bets.slice(0, 4).map(betReport), playerReport(history)].map(pageOf)
 }
 
 /** A wallet that answers wrong balances, huge and below zero. */

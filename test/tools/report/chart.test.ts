@@ -6,7 +6,7 @@ import {
   pathOf,
   scaleOver,
   thinned,
-} from '../../../src/tools/html/chart.js'
+} from '../../../src/tools/report/chart.js'
 import { tagsOf } from './markup-reader.js'
 
 const points = (...values: readonly (number | string)[]): ChartPoint[] =>

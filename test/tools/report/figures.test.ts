@@ -7,7 +7,7 @@ import {
   numberText,
   percentText,
   shortText,
-} from '../../../src/tools/html/figures.js'
+} from '../../../src/tools/report/figures.js'
 
 describe('figures', () => {
   it.each([

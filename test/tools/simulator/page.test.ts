@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderSimulation } from '../../../src/tools/simulator/page.js'
 import type { SimulationReport } from '../../../src/tools/simulator/report.js'
-import { expectGoodPage, textOf } from '../html/page-rules.js'
+import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { simulate } from '../wallets/library.js'
 
 const correct = (await simulate({}, { timeline: true, concurrency: 8 })).report

@@ -112,9 +112,11 @@ describe('a button of a placed bet', () => {
     expect(text).toContain(
       `${betId} Rolled back Taken once, for 10.00 EUR; rolled back, the stake was returned.`,
     )
-    expect(text).toMatch(/anna: \d+\.\d\d EUR Recorded Call Bet Change Balance after Decision/)
+    expect(text).toMatch(/anna: \d+\.\d\d EUR Recorded \(UTC\) Bet What happened Change Balance after/)
     expect(text).toMatch(
-      new RegExp(`rollbackbet TECHNICAL_ERROR ${betId} \\+10\\.00 EUR \\d+\\.\\d\\d EUR accepted`),
+      new RegExp(
+        `${betId} The platform rolled the bet back: the stake of 10\\.00 EUR was returned\\. \\+10\\.00 \\d+\\.\\d\\d`,
+      ),
     )
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { renderHtml } from '../../../../src/tools/audit/html/render.js'
 import type { AuditReport } from '../../../../src/tools/audit/report.js'
-import { palettes } from '../../../../src/tools/html/style.js'
-import { tagsOf } from '../../html/markup-reader.js'
+import { palettes } from '../../../../src/tools/report/style.js'
+import { tagsOf } from '../../report/markup-reader.js'
 import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
 
 const samples: [string, AuditReport][] = [

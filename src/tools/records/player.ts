@@ -1,0 +1,190 @@
+/** A player's transactions as a report: the balance over time, each change in words, and the bets. */
+import { isoMinorUnits } from '../../currencies.js'
+import { betState } from '../../lookups/bet-state.js'
+import { money } from '../../lookups/money-text.js'
+import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from '../../lookups/records.js'
+import { type Decimal, format, isZero, subtract } from '../../money.js'
+import type { Credit } from '../../store.js'
+import type { Chart } from '../report/chart.js'
+import { countText } from '../report/figures.js'
+import type { Report, Table } from '../report/model.js'
+import {
+  betId,
+  type CallColumn,
+  changes,
+  footnotes,
+  happened,
+  recorded,
+  signed,
+  signedMoney,
+  tableOf,
+  termsOf,
+  timeText,
+} from './calls.js'
+
+/** @param page as it was given to `player`: whether the newest transaction is the player's last */
+export function playerReport(history: PlayerHistory, page: Page = {}): Report {
+  const { playerId, player, bets, next } = history
+  const currency = player?.currency ?? null
+  const transactions = inOrderOfBalances(history.transactions.toReversed())
+  const account =
+    player === null ? "Not in the players' table" : `Balance ${money(player.balance, player.currency)}`
+  const others = otherChanges(transactions, currency)
+  const columns = [recorded, betId, happened, ...others, ...changes({ playerId, currency })]
+  const [oldest, newest] = [transactions[0], transactions.at(-1)]
+  return {
+    title: `Player ${playerId}`,
+    verdict: {
+      tone: 'none',
+      word: account,
+      sentence: `${countText(transactions.length, 'transaction')} shown`,
+    },
+    facts: [
+      ...(oldest && newest
+        ? ([
+            ['From', `${timeText(oldest.recordedAt)} UTC`],
+            ['To', `${timeText(newest.recordedAt)} UTC`],
+          ] as const)
+        : []),
+      ...(next === null ? [] : [['Older transactions', `--cursor ${next}`] as const]),
+    ],
+    sections: [
+      {
+        heading: 'Balance over time',
+        only: 'page',
+        blocks: [
+          { kind: 'charts', charts: transactions.length > 0 ? [chartOf(transactions, currency)] : [] },
+        ],
+      },
+      {
+        heading: 'What happened',
+        blocks: [
+          tableOf(columns, transactions),
+          { kind: 'list', items: balancesAround(history, transactions, page) },
+        ],
+      },
+      termsOf(transactions),
+      { heading: 'Bets', blocks: [betsTable(bets)] },
+    ],
+    footnotes,
+  }
+}
+
+/** From the balance that the first transaction found. */
+function chartOf(transactions: readonly RecordedTransaction[], currency: string | null): Chart {
+  const points = transactions.flatMap(({ recordedAt, balanceAfter, delta }, index) => {
+    if (balanceAfter === null) return []
+    const balances = index === 0 ? [subtract(balanceAfter, delta), balanceAfter] : [balanceAfter]
+    const at = Date.parse(recordedAt)
+    return balances.map(balance => ({ at, value: Number(balance), text: money(balance, currency) }))
+  })
+  return {
+    title: 'Balance',
+    lines: [{ name: '', points }],
+    from: points[0]?.at ?? 0,
+    to: points.at(-1)?.at ?? 0,
+    timeText: at => new Date(at).toISOString().slice(0, 19).replace('T', ' '),
+    steps: true,
+  }
+}
+
+/** Calls are taken for concurrent if their database transactions began within this time. */
+const concurrentMs = 10_000
+
+/**
+ * The order with the fewest other changes. `recordedAt` is when a database transaction began: of concurrent
+ * calls, one that began later may have changed the balance first.
+ *
+ * @param transactions the oldest first
+ */
+function inOrderOfBalances(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
+  const orders = concurrentOf(transactions)
+    .slice(0, 10)
+    .map((_, first) => chainFrom(transactions, first))
+  return orders.toSorted((one, other) => one.breaks - other.breaks)[0]?.ordered ?? []
+}
+
+function chainFrom(transactions: readonly RecordedTransaction[], first: number) {
+  const rest = [...transactions]
+  const ordered = rest.splice(first, 1)
+  let breaks = 0
+  while (rest.length > 0) {
+    const last = ordered.at(-1)
+    const next = concurrentOf(rest).findIndex(each => isZero(otherChangeOf(last, each)))
+    if (next === -1) breaks += 1
+    ordered.push(...rest.splice(Math.max(next, 0), 1))
+  }
+  return { ordered, breaks }
+}
+
+/** Of the oldest, with itself. */
+function concurrentOf(transactions: readonly RecordedTransaction[]): readonly RecordedTransaction[] {
+  const until = Date.parse(transactions[0]?.recordedAt ?? '') + concurrentMs
+  const end = transactions.findIndex(({ recordedAt }) => Date.parse(recordedAt) > until)
+  return end === -1 ? transactions : transactions.slice(0, end)
+}
+
+/** What changed the balance between two calls: deposits, other games, a correction. */
+const otherChangeOf = (
+  before: RecordedTransaction | undefined,
+  { balanceAfter, delta }: RecordedTransaction,
+): Decimal =>
+  before === undefined || before.balanceAfter === null || balanceAfter === null
+    ? '0'
+    : subtract(subtract(balanceAfter, delta), before.balanceAfter)
+
+/** No column where nothing did. @param transactions of one player, the oldest first */
+function otherChanges(transactions: readonly RecordedTransaction[], currency: string | null): CallColumn[] {
+  const found = new Map<RecordedTransaction, string>()
+  for (const [index, transaction] of transactions.entries()) {
+    const change = otherChangeOf(transactions[index - 1], transaction)
+    if (!isZero(change))
+      found.set(transaction, signed(currency === null ? change : format(change, isoMinorUnits(currency))))
+  }
+  if (found.size === 0) return []
+  return [{ name: 'Other changes', isNumber: true, text: transaction => found.get(transaction) ?? '' }]
+}
+
+/** The balance that the oldest of these calls found, and what other code changed after the newest. */
+function balancesAround(
+  { player }: PlayerHistory,
+  transactions: readonly RecordedTransaction[],
+  { to, cursor }: Page,
+): string[] {
+  const [oldest, newest] = [transactions[0], transactions.at(-1)]
+  const lines: string[] = []
+  if (oldest !== undefined && oldest.balanceAfter !== null) {
+    const before = money(subtract(oldest.balanceAfter, oldest.delta), player?.currency ?? null)
+    lines.push(`Before the first line the balance was ${before}.`)
+  }
+  const isLast = to === undefined && cursor === undefined
+  if (isLast && player !== null && newest !== undefined && newest.balanceAfter !== null) {
+    const change = subtract(player.balance, newest.balanceAfter)
+    if (!isZero(change))
+      lines.push(`Other changes since the last line: ${signedMoney(change, player.currency)}.`)
+  }
+  return lines
+}
+
+const betsTable = (bets: readonly RecordedBet[]): Table => ({
+  kind: 'table',
+  columns: [
+    ...[{ name: 'Bet' }, { name: 'State' }, { name: 'Stake', isNumber: true }],
+    ...[{ name: 'Live' }, { name: 'Reversed' }, { name: 'Uncollected' }],
+  ],
+  rows: bets.map(bet => [
+    ...[bet.betId, betState(bet), money(bet.stake, bet.currency)],
+    creditsOf(bet, ({ live }) => live),
+    creditsOf(bet, ({ reversed }) => (isZero(reversed) ? null : reversed)),
+    creditsOf(bet, ({ owed }) => (isZero(owed) ? null : owed)),
+  ]),
+})
+
+/** The amounts of this part, each with its settlement type. */
+const creditsOf = ({ credits, currency }: RecordedBet, part: (credit: Credit) => Decimal | null) =>
+  Object.entries(credits)
+    .flatMap(([type, credit]) => {
+      const value = part(credit)
+      return value === null ? [] : [`${money(value, currency)} ${type}`]
+    })
+    .join(', ')
