@@ -80,7 +80,7 @@ export interface CommitMessage extends DiagnosticMessage, WalletKeys {
 
 export interface BatchMessage extends DiagnosticMessage {
   /**
-   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-alone`, one commit after a batch
+   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-isolated`, one commit after a batch
    * that timed out; `lock-wait`, commits that are tried again. Of a store of your own: its setting
    * `kind`.
    */

@@ -48,7 +48,7 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
    *
    * @default 0: they wait for no batch while a slot is free
    */
-  aloneMsMax?: number
+  batchWaitMsMax?: number
   /** Items of one batch have no key in common. The second item with a key is passed to `onDuplicateKey`. */
   uniqueKeysOf?(item: Item): readonly string[]
   /**
@@ -116,15 +116,15 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
 const requiredNames = ['sheddable', 'perform', 'onShed']
 const callbackNames = [...requiredNames, 'bulk', 'partitionKeyOf', 'uniqueKeysOf', 'onDuplicateKey']
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
-const optionalNames = ['aloneMsMax', 'kind']
+const optionalNames = ['batchWaitMsMax', 'kind']
 
 function checkSettings(settings: object): void {
   check.names(settings, [...callbackNames, ...numberNames, ...optionalNames])
   const given: Readonly<Record<string, unknown>> = { ...settings }
   for (const name of numberNames) check.whole(name, given[name], name === 'queuedMsMax' ? 0 : 1)
   for (const name of callbackNames) check.func(name, given[name])
-  const { kind, aloneMsMax } = given
-  if (aloneMsMax !== undefined) check.whole('aloneMsMax', aloneMsMax, 0)
+  const { kind, batchWaitMsMax } = given
+  if (batchWaitMsMax !== undefined) check.whole('batchWaitMsMax', batchWaitMsMax, 0)
   if (kind !== undefined && (typeof kind !== 'string' || kind === '')) check.invalid('kind must be text')
   const required = [...requiredNames, ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
@@ -164,7 +164,7 @@ class Queue<Item, Result> {
   #inFlight = 0
   #shedCount = 0
   #isScheduled = false
-  /** Runs while items wait only for `aloneMsMax`. */
+  /** Runs while items wait only for `batchWaitMsMax`. */
   #timer: NodeJS.Timeout | null = null
 
   constructor(settings: BatchSettings<Item, Result>) {
@@ -215,10 +215,10 @@ class Queue<Item, Result> {
    * sent together.
    */
   #schedule(): void {
-    const { slotsMax, aloneMsMax = 0 } = this.#settings
+    const { slotsMax, batchWaitMsMax = 0 } = this.#settings
     if (this.#isScheduled || this.#timer !== null || this.#slots >= slotsMax) return
-    if (aloneMsMax > 0 && this.#slots > 0) {
-      this.#timer = setTimeout(() => this.#sendBatches(), aloneMsMax)
+    if (batchWaitMsMax > 0 && this.#slots > 0) {
+      this.#timer = setTimeout(() => this.#sendBatches(), batchWaitMsMax)
       return
     }
     this.#isScheduled = true
@@ -242,9 +242,9 @@ class Queue<Item, Result> {
 
   /** How many batches may be sent now. */
   get #free(): number {
-    const { slotsMax, aloneMsMax = 0 } = this.#settings
+    const { slotsMax, batchWaitMsMax = 0 } = this.#settings
     const free = slotsMax - this.#slots
-    return aloneMsMax > 0 ? Math.min(1, free) : free
+    return batchWaitMsMax > 0 ? Math.min(1, free) : free
   }
 
   #takeBatch(): Batch<Item, Result> {

@@ -373,10 +373,10 @@ describe('bulk work beside sheddable items', () => {
   })
 })
 
-describe('one batch at a time, up to aloneMsMax', () => {
+describe('one batch at a time, up to batchWaitMsMax', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
-  const alone = () => stage({ slotsMax: 3, aloneMsMax: 20, batchMax: 100, queueMax: 100 })
+  const alone = () => stage({ slotsMax: 3, batchWaitMsMax: 20, batchMax: 100, queueMax: 100 })
   const sizes = ({ sent }: ReturnType<typeof stage>) => sent.map(({ names }) => names.length)
   const forty = Array.from({ length: 40 }, (_, number) => `${number}`)
 
@@ -569,7 +569,7 @@ function failing(error: Error): never {
 describe('settings that are wrong', () => {
   test.each([
     [{ slotsMax: 0 }, 'slotsMax must be a whole number of at least 1'],
-    [{ aloneMsMax: -1 }, 'aloneMsMax must be a whole number of at least 0'],
+    [{ batchWaitMsMax: -1 }, 'batchWaitMsMax must be a whole number of at least 0'],
     [{ batchMax: 1.5 }, 'batchMax must be a whole number of at least 1'],
     [{ queueMax: Number.POSITIVE_INFINITY }, 'queueMax must be a whole number of at least 1'],
     [{ queuedMsMax: -1 }, 'queuedMsMax must be a whole number of at least 0'],

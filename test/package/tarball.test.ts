@@ -57,11 +57,7 @@ const exportsOf: Record<string, string[]> = {
     'defaultStatusCodes',
     'signature',
   ],
-  'bet-wallet/lookups': [
-    'dailyTotals',
-    'explainBet',
-    'sentenceOf',
-  ],
+  'bet-wallet/lookups': ['dailyTotals', 'explainBet', 'sentenceOf'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
     'StoreError',

@@ -77,7 +77,7 @@ export class Commits {
       onUnlocked: entry => this.#queue.add(entry),
       onGivenUp: entry => this.#answerWith(entry, unavailableFor(errors.locked)),
     })
-    this.#isolated = createBatches({ ...shared, kind: 'commit-alone', batchMax: 1 })
+    this.#isolated = createBatches({ ...shared, kind: 'commit-isolated', batchMax: 1 })
   }
 
   submit(changes: WalletChanges): Promise<CommitResult> {

@@ -26,7 +26,7 @@ export interface LoadSettings {
 }
 
 /** Far longer than a read lasts on a server that is well. */
-const aloneMsMax = 20
+const batchWaitMsMax = 20
 
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
@@ -61,7 +61,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
   return createBatches<WalletKeys, WalletSnapshot>({
     ...queue,
     kind,
-    aloneMsMax,
+    batchWaitMsMax,
     sheddable: keys => keys.operation === 'placebet',
     perform: entries => perform(entries, fresh()),
     onShed: entry => entry.reject(errors.unavailable(null)),

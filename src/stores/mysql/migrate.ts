@@ -106,7 +106,7 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
   const problem = await migrationProblem(database, tables, allowOtherOptions)
   if (problem === null) return false
   if (problem.code === 'SCHEMA_OPTIONS') throw problem
-  await alone(database, tables, async () => {
+  await withMigrationLock(database, tables, async () => {
     // Another process may have migrated before this one had the lock.
     const left = await migrationProblem(database, tables, allowOtherOptions)
     if (left === null) return
@@ -126,14 +126,18 @@ async function createLookupIndexes(database: Session, tables: Tables): Promise<b
   const missing = async () =>
     missingIndexes(await transactionsTableOf((text, values) => database.rows(text, values), tables))
   if ((await missing()).length === 0) return false
-  await alone(database, tables, async () => {
+  await withMigrationLock(database, tables, async () => {
     for (const index of await missing()) await database.run(createIndex(tables, index))
   })
   return true
 }
 
 /** Migrations of one schema wait for each other. */
-async function alone(database: Session, tables: Tables, work: () => Promise<void>): Promise<void> {
+async function withMigrationLock(
+  database: Session,
+  tables: Tables,
+  work: () => Promise<void>,
+): Promise<void> {
   const lock = migrationLock(tables)
   const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
   if (String(locked?.[0]) !== '1')

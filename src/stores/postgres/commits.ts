@@ -24,7 +24,7 @@ export function createCommitter(
   const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${reserved}timeline`
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, name, columns, values),
-    procedure: procedureCall(tables, `${name}_alone`, values),
+    procedure: procedureCall(tables, `${name}_procedure`, values),
   })
   const commitMany = callsOf('commit', 8)
   const commitOne = callsOf('commit_one', 9)

@@ -120,7 +120,7 @@ test('where EXECUTE is revoked from PUBLIC, it is granted on the routines of the
   await pool.query(`GRANT EXECUTE ON ALL ROUTINES IN SCHEMA bet_wallet TO wallet${suffix}`)
   await asRole(`wallet${suffix}`, wallet)
   // Only clients without a pool call it; the start does not depend on the client.
-  const { rows } = await pool.query("SELECT proname FROM pg_proc WHERE proname LIKE 'commit_alone_%'")
+  const { rows } = await pool.query("SELECT proname FROM pg_proc WHERE proname LIKE 'commit_procedure_%'")
   await pool.query(`REVOKE EXECUTE ON PROCEDURE bet_wallet.${rows[0].proname} FROM wallet${suffix}`)
   await expect(asRole(`wallet${suffix}`, wallet)).rejects.toMatchObject({ code: 'INSUFFICIENT_PRIVILEGE' })
 })

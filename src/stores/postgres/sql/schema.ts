@@ -4,8 +4,8 @@ import { creditColumns } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { commitFunction } from './commit.js'
-import { commitAloneProcedure } from './commit-alone.js'
 import { commitOneFunction } from './commit-one.js'
+import { commitProcedure } from './commit-procedure.js'
 import { creditFunction } from './credit.js'
 import { type DatabaseFunction, nextWalletTransactionId } from './fragments.js'
 import { loadConfirmedProcedure, loadFunction, refuseBalanceTypeFunction } from './load.js'
@@ -27,8 +27,8 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
     loadConfirmedProcedure(tables),
     commitFunction(tables),
     commitOneFunction(tables),
-    commitAloneProcedure(tables, 'commit'),
-    commitAloneProcedure(tables, 'commit_one'),
+    commitProcedure(tables, 'commit'),
+    commitProcedure(tables, 'commit_one'),
     refuseBalanceTypeFunction(tables),
     creditFunction(tables),
     ...(tables.outbox ? [claimFunction(tables)] : []),

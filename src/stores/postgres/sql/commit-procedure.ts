@@ -4,11 +4,11 @@ import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { commitSettings, type DatabaseFunction, defineProcedure, functionName } from './fragments.js'
 
-/** `commit_alone_v1`, `commit_one_alone_v1`: as the function, as JSON, in its own database transaction. */
-export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
+/** `commit_procedure_v1`, `commit_one_procedure_v1`: as the function, as JSON, in its own database transaction. */
+export function commitProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
   const isOne = commit === 'commit_one'
   return defineProcedure(tables, {
-    name: functionName(tables, `${commit}_alone`),
+    name: functionName(tables, `${commit}_procedure`),
     comment: `-- The same as ${commit}, as JSON. Inside another database transaction it is an error.`,
     parameters: sql`
       items text,
