@@ -47,7 +47,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(lineOf(first.out, 'statements')).toMatch(/^ {2}- .*may not see the statements of others/)
     expect(lineOf(first.out, 'CHECKs')).toMatch(/^ {2}- .*this user sees none: run check again/)
     const grant = "GRANT SELECT ON performance_schema.* TO 'wallet'@'127.%';"
-    expect(first.out).toContain(`\n             ${grant}\n`)
+    expect(first.out).toContain(`\n    ${grant}\n`)
     expect(first.out).toMatch(
       /^127\.\d+\.\d+\.\d+:\d+\/bet_wallet: (?:MariaDB|MySQL) \d+\S*, as wallet@127\.%$/m,
     )

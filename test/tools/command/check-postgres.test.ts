@@ -68,7 +68,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect(out).toContain('\n0 problems, 1 skipped\n')
         expect(code).toBe(0)
         const grant = 'GRANT pg_read_all_stats TO "wallet";'
-        expect(out).toContain(`\n             ${grant}\n`)
+        expect(out).toContain(`\n    ${grant}\n`)
         await admin.query(`${grant} SELECT pg_stat_statements_reset()`)
         await run()
         expect(lineOf((await run()).out, 'statements')).toMatch(
@@ -111,7 +111,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
           expect(lineOf(out, 'privileges')).toMatch(
             /PROBLEM .*may not read .*permission denied for (?:schema bet_wallet|table options)/,
           )
-          expect(out).toContain('\n             npx bet-wallet grants wallet\n')
+          expect(out).toContain('\n    npx bet-wallet grants wallet\n')
           expect(out).not.toContain('not migrated')
           expect(code).toBe(1)
           await admin.query(`GRANT ${right} TO wallet`)
@@ -296,9 +296,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect(lineOf(out, 'CHECKs')).toMatch(
           /READ .*a debit that fails one of these is a fault .*players\.reserved/,
         )
-        expect(out).toContain(
-          `\n             pam.accounts: amount_check CHECK ((VALUE < (1000000)::numeric))\n`,
-        )
+        expect(out).toContain(`\n    pam.accounts: amount_check CHECK ((VALUE < (1000000)::numeric))\n`)
         expect(out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK \(\(balance >= .*held/m)
         expect(code).toBe(0)
         const view = ['--players', 'pam.v', '--id', 'id', '--currency', 'currency', '--balance', 'balance']
@@ -380,7 +378,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         const { code, out, error } = await run([], `${url} ${down}`)
         expect(code).toBe(2)
         expect(out).toMatch(
-          /^127\.0\.0\.1:1\/casino\n {2}UNKNOWN {2}connection {6}no answer: .*ECONNREFUSED/m,
+          /^127\.0\.0\.1:1\/casino\n {2}UNKNOWN {2}connection {2}no answer: .*ECONNREFUSED/m,
         )
         expect(out).toContain('PostgreSQL')
         expect(out + error).not.toMatch(/hidden-secret|:secret/)

@@ -56,17 +56,16 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     it('tells a bet, with the players table that the migration has registered', async () => {
       const { code, out, error } = await run(['bet', 'b-123', '--database-url', url, ...options])
       expect(error).toBe('')
-      expect(out.replace(times, 'TIME').split('\n').slice(0, 9)).toEqual([
-        'Bet b-123 of player anna',
-        'Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.',
-        '',
-        'Recorded (UTC)           Call                 Transaction  Change  Balance after  Decision',
-        'TIME  placebet             t-1          -30.00          70.00  accepted: the stake of 30.00 EUR was debited (spec 4.1)',
-        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: another transaction had placed the bet already; nothing was debited (D10)',
-        'TIME  settlement BET_PAID  s-1          +75.00         145.00  accepted: the bet was settled: the payout of 75.00 EUR was credited (D17)',
-        '',
-        'Now:   Settled, stake 30.00 EUR, revision 2',
+      const lines = out.split('\n').map(line => line.trim().replace(times, 'TIME'))
+      expect(lines.slice(lines.indexOf('What happened') + 1).slice(0, 4)).toEqual([
+        expect.stringMatching(/^Recorded \(UTC\) +What happened +Change +Balance after$/),
+        expect.stringMatching(/^TIME {2}The stake of 30\.00 EUR was debited\. +-30\.00 +70\.00$/),
+        expect.stringMatching(/^TIME {2}Another transaction had placed the bet already.* 0\.00 +70\.00$/),
+        expect.stringMatching(/^TIME {2}The bet was settled: the payout of 75\.00 EUR .*\+75\.00 +145\.00$/),
       ])
+      expect(out).toMatch(/t-2 +placebet +refused INVALID_BET +D10 +b-123 +anna/)
+      expect(out).toContain('Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID')
+      expect(out).toMatch(/^SETTLED: \+45\.00 EUR in sum/m)
       expect(code).toBe(0)
     })
 
@@ -81,17 +80,8 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
 
     it('shows a transaction and a player', async () => {
       const transaction = await run(['transaction', 's-1', ...options], { url })
-      expect(transaction.out.replace(times, 'TIME').split('\n')).toEqual([
-        'Transaction s-1',
-        '',
-        expect.stringMatching(
-          /^Recorded \(UTC\) +Call +Player +Bet +Amount +Change +Balance after +Wallet id +Decision$/,
-        ),
-        expect.stringMatching(
-          /^TIME {2}settlement BET_PAID {2}anna +b-123 +75\.00 EUR +\+75\.00 +145\.00 +\d+ +accepted$/,
-        ),
-        '',
-      ])
+      expect(transaction.out).toMatch(/anna +b-123 +The bet was settled: .* +75\.00 EUR +\+75\.00 +145\.00\n/)
+      expect(transaction.out).toMatch(/s-1 +settlement BET_PAID +accepted +D17 +b-123 +anna +\d+ /)
       const player = await run(
         ['player', 'anna', '--limit', '1', '--from', '2020-01-01T00:00+01:00', ...options],
         {
@@ -99,21 +89,22 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         },
       )
       expect(player.error).toBe('')
-      expect(player.out).toMatch(/^Player anna has 145\.00 EUR now\n\n/)
-      expect(player.out).toMatch(/settlement BET_PAID {2}s-1 .*\+75\.00 +145\.00 {2}accepted\n/)
-      expect(player.out).toMatch(/\nb-123 {2}Settled {2}30\.00 EUR {2}75\.00 EUR BET_PAID/)
-      const [, cursor = ''] = /Older transactions: --cursor (\S+)/.exec(player.out) ?? []
+      expect(player.out).toMatch(/^Player anna\n/)
+      expect(player.out).toMatch(/b-123 +The bet was settled: .* \+75\.00 +145\.00\n/)
+      expect(player.out).toMatch(/\n {2}b-123 {2}Settled {2}30\.00 EUR {2}75\.00 EUR BET_PAID/)
+      expect(player.out).toMatch(/^BALANCE 145\.00 EUR: 1 transaction shown$/m)
+      const [, cursor = ''] = /Older transactions +--cursor (\S+)/.exec(player.out) ?? []
       const older = await run(['player', 'anna', '--cursor', cursor, ...options], { url })
-      expect(older.out).toMatch(/placebet {2}t-2 .*\n.*placebet {2}t-1 /)
+      expect(older.out).toMatch(/t-1 +placebet .*\n.*t-2 +placebet /)
       expect(older.out).not.toMatch(/s-1|--cursor/)
     })
 
     it.each([
       [
         ['bet', 'b-9'],
-        /^Bet b-9 is unknown\.\n.* neither a bet nor a recorded call of this id.*\n.* leaves no record if it did not arrive.*\n.* is known only if it was imported\.\n$/,
+        /^Bet b-9\n[\s\S]* leaves no record if it did not arrive.*\n.* is known only if it was imported\.\n\nUNKNOWN: .*neither a bet nor a recorded call of this id/,
       ],
-      [['transaction', 't-9'], /^Transaction t-9 is unknown: no operation has recorded this id/],
+      [['transaction', 't-9'], /^Transaction t-9\n[\s\S]*\nUNKNOWN: no operation has recorded this id/],
       [['player', 'unknown-1'], /^Player unknown-1 is unknown/],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
       const { code, out, error } = await run([...words, ...options], { url })
@@ -139,7 +130,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const html = readFileSync(page, 'utf8')
         expectGoodPage(html)
         expect(html).toMatch(text)
-        expect(html).toContain('balance 70.00 EUR → 145.00 EUR')
+        expect(html).toContain('145.00')
         expect(html).not.toContain(new URL(url).password)
         expect(statSync(page).mode & 0o777).toBe(0o600)
         rmSync(page)
@@ -251,7 +242,7 @@ describe('a config file', () => {
     it('is in words, or with --json as data', async () => {
       const { code, out, error } = await owedWith([])
       expect([code, error]).toEqual([0, ''])
-      expect(out).toMatch(/^Owed: .*40\.00 EUR, of 2 bets\n[\s\S]*2026-11-01 10:00:00\.000 .*b-1/)
+      expect(out).toMatch(/2026-11-01 10:00:00\.000 .*b-1[\s\S]*\nOWED: 40\.00 EUR, of 2 bets\n$/)
       const json = await owedWith(['--json'])
       expect(json.code).toBe(0)
       expect(JSON.parse(json.out)).toMatchObject({

@@ -36,4 +36,4 @@ export function runCommand(
 
 /** The line of `bet-wallet check` for a subject; empty without one. */
 export const lineOf = (out: string, subject: string): string =>
-  out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''
+  out.split('\n').find(line => /^ {2}[\w-]+ +(.*)/.exec(line)?.[1]?.startsWith(subject)) ?? ''
