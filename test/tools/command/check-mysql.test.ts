@@ -64,7 +64,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(lineOf(out, 'statements')).toMatch(
       /ok .*1 statement on pam\.accounts adds to the balance in the statement, no other writes it; recorded since 20/,
     )
-    expect(out).toContain('\n0 problems, 1 skipped\n')
+    expect(out).toContain('\nOK: 0 problems, 1 skipped\n')
     expect(code).toBe(0)
   })
 
@@ -191,12 +191,12 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(lineOf(out, 'statements')).toMatch(
       /READ .* on pam\.accounts adds? to the balance .*Read these 2\. .* TRUNCATE TABLE performance_schema\./,
     )
-    expect(out.split('\n').filter(line => /^ {13}\d+ calls?, /.test(line))).toEqual([
+    expect(out.split('\n').filter(line => /^ {4}\d+ calls?, /.test(line))).toEqual([
       expect.stringMatching(
-        /^ {13}2 calls, last seen 20\d\d-\d\d-\d\d \d\d:\d\d: REPLACE INTO `accounts` \(/,
+        /^ {4}2 calls, last seen 20\d\d-\d\d-\d\d \d\d:\d\d: REPLACE INTO `accounts` \(/,
       ),
       expect.stringMatching(
-        /^ {13}1 call, last seen 20.*: UPDATE `accounts` SET `balance` = \? WHERE (?:`id`|ID) = \?/,
+        /^ {4}1 call, last seen 20.*: UPDATE `accounts` SET `balance` = \? WHERE (?:`id`|ID) = \?/,
       ),
     ])
     expect(code).toBe(0)
@@ -214,11 +214,11 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     expect(lineOf(out, 'CHECKs')).toMatch(
       /READ .*a debit that fails one of these is a fault .*players\.reserved/,
     )
-    expect(out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK \(.*`balance`.*>=.*`held`/m)
+    expect(out).toMatch(/^ {4}pam\.accounts: keeps_held CHECK \(.*`balance`.*>=.*`held`/m)
     expect(code).toBe(0)
     const players = ['--players', 'pam.v', '--id', 'id', '--id-collation', 'utf8mb4_general_ci']
     const view = await run([...players, '--currency', 'currency', '--balance', 'balance'], adminUrl)
-    expect(view.out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK/m)
+    expect(view.out).toMatch(/^ {4}pam\.accounts: keeps_held CHECK/m)
     await admin.query(`DROP VIEW pam.v; ALTER TABLE pam.accounts DROP CONSTRAINT keeps_held;
       ALTER TABLE pam.accounts DROP COLUMN held`)
     await admin.query('TRUNCATE TABLE performance_schema.events_statements_summary_by_digest')
@@ -231,7 +231,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     const players = ['--players', 'pam.v', '--id', 'id', '--id-collation', 'utf8mb4_general_ci']
     const { out } = await run([...players, '--currency', 'currency', '--balance', 'balance'], adminUrl)
     expect(lineOf(out, 'statements')).toMatch(/READ .* on pam\.v, pam\.accounts add/)
-    expect(out).toMatch(/^ {13}1 call, last seen 20.*: UPDATE `pam` \. `accounts` SET `cents` = \?/m)
+    expect(out).toMatch(/^ {4}1 call, last seen 20.*: UPDATE `pam` \. `accounts` SET `cents` = \?/m)
     await admin.query('DROP VIEW pam.v; ALTER TABLE pam.accounts DROP COLUMN cents')
     await admin.query('TRUNCATE TABLE performance_schema.events_statements_summary_by_digest')
   })

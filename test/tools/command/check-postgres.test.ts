@@ -59,13 +59,13 @@ describe.skipIf(noServerOfOurOwn !== null)(
           /^ {2}- .*not checked: the extension pg_stat_statements is not in this database/,
         )
         expect(without.out).toMatch(/^127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+\S*, as wallet$/m)
-        expect(without.out).toContain('\n0 problems, 1 skipped\n')
+        expect(without.out).toContain('\nOK: 0 problems, 1 skipped\n')
         expect(without.code).toBe(0)
         await admin.query('CREATE EXTENSION pg_stat_statements')
         const { code, out } = await run()
         expect(lineOf(out, 'statements')).toMatch(/^ {2}- .*may not see the statements of others/)
         expect(lineOf(out, 'CHECKs')).toMatch(/ok .*none on the players' table/)
-        expect(out).toContain('\n0 problems, 1 skipped\n')
+        expect(out).toContain('\nOK: 0 problems, 1 skipped\n')
         expect(code).toBe(0)
         const grant = 'GRANT pg_read_all_stats TO "wallet";'
         expect(out).toContain(`\n    ${grant}\n`)
@@ -237,10 +237,10 @@ describe.skipIf(noServerOfOurOwn !== null)(
         for (const balance of [80, 90]) await admin.query(upsert, ['anna', 'EUR', balance])
         const { code, out } = await run()
         expect(lineOf(out, 'statements')).toMatch(/READ .* on pam\.accounts add.*Read these \d\. /)
-        const lines = out.split('\n').filter(each => /^ {13}\d+ calls?, /.test(each))
+        const lines = out.split('\n').filter(each => /^ {4}\d+ calls?, /.test(each))
         expect(lines.slice(1)).toContainEqual(
           expect.stringMatching(
-            /^ {13}1 call, by postgres, (?:since 20\d\d-\d\d-\d\d \d\d:\d\d, )?queryid -?\d+: UPDATE pam\.accounts SET balance = \$1 WHERE id = \$2$/,
+            /^ {4}1 call, by postgres, (?:since 20\d\d-\d\d-\d\d \d\d:\d\d, )?queryid -?\d+: UPDATE pam\.accounts SET balance = \$1 WHERE id = \$2$/,
           ),
         )
         expect(lines[0]).toMatch(
@@ -297,10 +297,10 @@ describe.skipIf(noServerOfOurOwn !== null)(
           /READ .*a debit that fails one of these is a fault .*players\.reserved/,
         )
         expect(out).toContain(`\n    pam.accounts: amount_check CHECK ((VALUE < (1000000)::numeric))\n`)
-        expect(out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK \(\(balance >= .*held/m)
+        expect(out).toMatch(/^ {4}pam\.accounts: keeps_held CHECK \(\(balance >= .*held/m)
         expect(code).toBe(0)
         const view = ['--players', 'pam.v', '--id', 'id', '--currency', 'currency', '--balance', 'balance']
-        expect((await run(view)).out).toMatch(/^ {13}pam\.accounts: keeps_held CHECK/m)
+        expect((await run(view)).out).toMatch(/^ {4}pam\.accounts: keeps_held CHECK/m)
         await admin.query(
           'DROP VIEW pam.v; ALTER TABLE pam.accounts DROP COLUMN held; DROP DOMAIN pam.amount',
         )
@@ -328,7 +328,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         })
         await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['80', 'anna'])
         const { out } = await run(['--schema', 'other'], server.url)
-        expect(out).toMatch(/^ {13}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
+        expect(out).toMatch(/^ {4}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
         await admin.query(
           'DROP SCHEMA other CASCADE; DROP VIEW pam.open_accounts; SELECT pg_stat_statements_reset()',
         )
@@ -342,7 +342,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         const players = ['--players', 'pam.some_accounts', '--id', 'id', '--currency', 'currency']
         await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['80', 'anna'])
         const { out } = await run([...players, '--balance', 'money'], server.url)
-        expect(out).toMatch(/^ {13}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
+        expect(out).toMatch(/^ {4}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
         await admin.query(
           'DROP VIEW pam.some_accounts; DROP TABLE pam.open; SELECT pg_stat_statements_reset()',
         )
@@ -357,7 +357,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['80', 'anna'])
         const players = ['--players', 'pam.all_accounts', '--id', 'id', '--currency', 'currency']
         const { out } = await run([...players, '--balance', 'money'], server.url)
-        expect(out).toMatch(/^ {13}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
+        expect(out).toMatch(/^ {4}1 call, by postgres, .*: UPDATE pam\.accounts SET balance = \$1/m)
         await admin.query('DROP VIEW pam.all_accounts; DROP FUNCTION pam.write_money()')
       })
 
