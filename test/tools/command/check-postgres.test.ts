@@ -79,7 +79,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect(lineOf(seen.out, 'statements')).toMatch(
           /ok .*1 statement on pam\.accounts adds to the balance in the statement, no other writes it; recorded since 20.*track is top/,
         )
-        expect(seen.out).toContain('\n0 problems\n')
+        expect(seen.out).toContain('\nOK: 0 problems\n')
         expect(seen.code).toBe(0)
       })
 
