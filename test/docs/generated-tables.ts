@@ -4,6 +4,8 @@ import manifest from '../../package.json' with { type: 'json' }
 import { metrics, prometheusName } from '../../src/operations/metrics.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases as auditCases } from '../../src/tools/audit/cases.js'
+import { allCommands } from '../../src/tools/command/commands.js'
+import { meaningOf } from '../../src/tools/command/option.js'
 import { readResults, requirements } from '../programs/versions/requirements.js'
 import { membersOf } from './declarations.js'
 import { linksOf, type Page, readPage, readPages } from './pages.js'
@@ -111,7 +113,23 @@ function metricTable(): string {
   return ['| Metric | Kind | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
 }
 
+const commands = await allCommands()
+
+/** A row per option, with the commands that have it. */
+function commandOptionsTable(): string {
+  const usedBy = new Map<string, string[]>()
+  for (const { usage, options } of commands)
+    for (const option of Object.values(options)) {
+      if (option.flag === '--help') continue
+      const row = [`\`${option.flag}\``, withLinks(meaningOf(option)).replace(/[<*]/g, '\\$&')].join(' | ')
+      usedBy.set(row, [...(usedBy.get(row) ?? []), usage.split(' ')[0] ?? ''])
+    }
+  const rows = [...usedBy].map(([row, names]) => `| ${row.replace(' | ', ` | ${names.join(', ')} | `)} |`)
+  return ['| Option | Commands | Meaning |', '|---|---|---|', ...rows].join('\n')
+}
+
 const tables: Record<string, () => string> = {
+  'options of the commands': commandOptionsTable,
   requirements: () => requirements(readResults()),
   metrics: metricTable,
   'cases of the kit': kitCaseList,

@@ -1,139 +1,116 @@
 /** `bet-wallet audit`: audits a running wallet. */
-import type { ParseArgsConfig } from 'node:util'
 import { renderHtml } from '../audit/html/render.js'
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
 import type { AuditReport } from '../audit/report.js'
 import { formatCases, formatProgress, formatProgressLine, formatReport } from '../audit/text.js'
-import {
-  authenticationOf,
-  baseUrlOf,
-  commonOptions,
-  given,
-  millisecondsOf,
-  parseWords,
-  required,
-  settleOf,
-  UsageError,
-  wholeNumberOf,
-} from './arguments.js'
-import { auditHelp } from './help.js'
-import { checkWritable, columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
-
-const auditArguments = {
-  ...commonOptions,
-  player: { type: 'string' },
-  currency: { type: 'string' },
-  'other-player': { type: 'string' },
-  'no-clawbacks': { type: 'boolean' },
-  status: { type: 'string', multiple: true },
-  code: { type: 'string', multiple: true },
-  codes: { type: 'string' },
-  pause: { type: 'string' },
-  'restart-command': { type: 'string' },
-  attempts: { type: 'string' },
-  'minor-units': { type: 'string' },
-  only: { type: 'string', multiple: true },
-  list: { type: 'boolean' },
-  rounds: { type: 'string' },
-  'time-budget': { type: 'string' },
-  junit: { type: 'string' },
-  html: { type: 'string' },
-} as const satisfies ParseArgsConfig['options']
+import { duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
+import { columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
+import { command, prints } from './subcommand.js'
+import { UsageError } from './usage-error.js'
+import { settleOf, walletOptions } from './wallet-options.js'
 
 /** An audit that takes longer is announced. */
 const longMs = 60_000
 
-export async function audit(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, auditArguments)
-  if (values.help) {
-    console.log(auditHelp)
-    return 0
-  }
-  if (values.list) {
-    console.log(formatCases(auditCases))
-    return 0
-  }
-  const baseUrl = baseUrlOf(positionals)
-  for (const file of [values.json, values.junit, values.html]) checkWritable(file)
-  const options = optionsOf(values, baseUrl)
-  const signal = stopSignal('the current case rolls back its bets first')
-  const { isTTY } = process.stderr
-  const failed: string[] = []
-  const report = await auditWallet({
-    ...options,
-    signal,
-    onStart({ latencyMs, durationMs }) {
-      if (durationMs < longMs) return
-      const minutes = Math.ceil(durationMs / 60_000)
-      console.error(
-        `About ${minutes} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
-      )
-    },
-    onResult(result, { done, total }) {
-      if (isTTY) return overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
-      if (result.verdict === 'failed') failed.push(result.id)
-      if (done % 10 === 0 || done === total) console.error(formatProgressLine(done, total, failed.splice(0)))
-    },
-  })
-  if (isTTY) overwriteLine('')
-  print(report)
-  writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-  writeReport(values.junit, () => renderJunit(report))
-  writeReport(values.html, () => renderHtml(report))
-  if (!report.passed) return 1
-  // An audit that proves nothing must not let a build pass.
-  return signal.aborted || report.results.every(({ verdict }) => verdict === 'skipped') ? 2 : 0
+export const audit = command({
+  usage: 'audit <base-url>',
+  summary: "sends the platform's calls to a running wallet, in any language, and judges the answers",
+  about: `Sends the calls of the interface to <base-url>/placebet, /unsettlement and /rollbackbet, and judges
+the answers. No other address is called except --settle-url, and redirects are not followed. Use a
+test player with 20.00 of most currencies and no other activity: balances are compared to the last
+digit. All stakes are rolled back, and credits that settlements leave are staked on a last bet.`,
+  exitCodes: `The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
+no bet could be settled the given way), was stopped, or skipped every case.`,
+  options: {
+    playerId: required(text('--player <id>', 'the test player: no other is touched')),
+    currency: required(text('--currency <code>', 'the currency of the player: EUR')),
+    otherPlayerId: text('--other-player <id>', 'a second test player, for cases that mix up players'),
+    ...walletOptions,
+    junit: output('--junit <file>', 'the report as JUnit XML'),
+    clawbacks: off('--no-clawbacks', 'the PAM cannot debit: unsettlements get INSUFFICIENT_FUNDS'),
+    statusCodes: several(
+      '--status <code=status>',
+      "an agreed status: INSUFFICIENT_FUNDS=400; '*=400' is of all codes that are not named, '*=*' allows any",
+      agreedBy(status => (status === '*' ? status : Number(status))),
+    ),
+    errorCodes: several(
+      '--code <code=code>',
+      "an agreed error code: INVALID_BET=BET_REFUSED; '*=*' allows any",
+      agreedBy(code => code),
+    ),
+    minorUnits: whole('--minor-units <number>', 'decimals of the currency, if they differ from ISO 4217'),
+    only: several('--only <ids>', 'only these cases: AU-101,AU-3*', lists =>
+      lists.flatMap(list => list.split(',')).filter(id => id.trim() !== ''),
+    ),
+    list: prints('--list', 'prints all cases and sends nothing', () => formatCases(auditCases)),
+    pauseMs: duration(
+      '--pause <duration>',
+      'one long pause, for what a wallet forgets after some time: 90s; without it those cases are skipped',
+    ),
+    restart: option(
+      '--restart-command <line>',
+      'a shell command that restarts the wallet, for what it keeps in memory; without it those cases are skipped',
+      line => ({ command: line }),
+    ),
+    raceRounds: otherwise('6', whole('--rounds <number>', 'how many times each race is run')),
+    attempts: otherwise(
+      '25',
+      whole('--attempts <number>', 'how often a call is sent until its outcome is known'),
+    ),
+    timeBudgetMs: duration('--time-budget <duration>', 'cases that have not started by then are skipped'),
+  },
+  async work({ settleUrl, settleCommand, minorUnits, json, junit, html, list: _, ...options }, baseUrl) {
+    const signal = stopSignal('the current case rolls back its bets first')
+    const report = await auditWallet({
+      ...options,
+      baseUrl,
+      settle: settleOf(settleUrl, settleCommand),
+      ...(minorUnits !== undefined && { minorUnits: () => minorUnits }),
+      signal,
+      onStart: announce,
+      onResult: progressOf(process.stderr.isTTY),
+    })
+    if (process.stderr.isTTY) overwriteLine('')
+    print(report)
+    writeReport(json, () => `${JSON.stringify(report, null, 2)}\n`)
+    writeReport(junit, () => renderJunit(report))
+    writeReport(html, () => renderHtml(report))
+    if (!report.passed) return 1
+    // An audit that proves nothing must not let a build pass.
+    return signal.aborted || report.results.every(({ verdict }) => verdict === 'skipped') ? 2 : 0
+  },
+})
+
+const announce: AuditOptions['onStart'] & {} = ({ latencyMs, durationMs }) => {
+  if (durationMs < longMs) return
+  const minutes = Math.ceil(durationMs / 60_000)
+  console.error(
+    `About ${minutes} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
+  )
 }
 
-function optionsOf(
-  values: ReturnType<typeof parseWords<typeof auditArguments>>['values'],
-  baseUrl: string,
-): AuditOptions {
-  const minorUnits = wholeNumberOf('--minor-units', values['minor-units'])
-  const only = values.only?.flatMap(list => list.split(',')).filter(id => id.trim() !== '')
-  return {
-    baseUrl,
-    playerId: required('--player', values.player),
-    currency: required('--currency', values.currency),
-    ...given('otherPlayerId', values['other-player']),
-    ...authenticationOf(values),
-    ...settleOf(values),
-    clawbacks: !values['no-clawbacks'],
-    statusCodes: agreedOf('--status', values.status, text =>
-      text === '*' ? text : (wholeNumberOf('--status', text) ?? 0),
-    ),
-    errorCodes: errorCodesOf(values),
-    ...given('pauseMs', millisecondsOf('--pause', values.pause)),
-    ...(values['restart-command'] === undefined ? {} : { restart: { command: values['restart-command'] } }),
-    ...given('attempts', wholeNumberOf('--attempts', values.attempts)),
-    ...(minorUnits === undefined ? {} : { minorUnits: () => minorUnits }),
-    ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
-    ...given('raceRounds', wholeNumberOf('--rounds', values.rounds)),
-    ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
-    ...given('timeBudgetMs', millisecondsOf('--time-budget', values['time-budget'])),
-    ...given('only', only),
-    ...given('seed', wholeNumberOf('--seed', values.seed)),
+function progressOf(isTerminal: boolean): AuditOptions['onResult'] & {} {
+  const failed: string[] = []
+  return (result, { done, total }) => {
+    if (isTerminal) return overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
+    if (result.verdict === 'failed') failed.push(result.id)
+    if (done % 10 === 0 || done === total) console.error(formatProgressLine(done, total, failed.splice(0)))
   }
 }
 
 /** By error code, the agreed values: `INSUFFICIENT_FUNDS=400` and so on. */
-function agreedOf<T>(name: string, entries: readonly string[] | undefined, read: (text: string) => T) {
-  const agreed: Record<string, T[]> = {}
-  for (const entry of entries ?? []) {
-    const [, code = '', value = ''] = /^([A-Z_]+|\*)=(.+)$/.exec(entry) ?? []
-    if (code === '')
-      throw new UsageError(`${name} must have the form INSUFFICIENT_FUNDS=…, not ${JSON.stringify(entry)}`)
-    agreed[code] = [...(agreed[code] ?? []), read(value)]
+function agreedBy<T>(readOne: (text: string) => T) {
+  return (entries: readonly string[], name: string) => {
+    const agreed: Record<string, T[]> = {}
+    for (const entry of entries) {
+      const [, code = '', value = ''] = /^([A-Z_]+|\*)=(.+)$/.exec(entry) ?? []
+      if (code === '')
+        throw new UsageError(`${name} must have the form INSUFFICIENT_FUNDS=…, not ${JSON.stringify(entry)}`)
+      agreed[code] = [...(agreed[code] ?? []), readOne(value)]
+    }
+    return agreed
   }
-  return agreed
-}
-
-function errorCodesOf({ code, codes }: { code?: string[]; codes?: string }): AuditOptions['errorCodes'] & {} {
-  if (codes === undefined) return agreedOf('--code', code, text => text)
-  if (codes !== 'any' || code !== undefined)
-    throw new UsageError('--codes must be any, without --code; for one code: --code INVALID_BET=BET_REFUSED')
-  return 'any'
 }
 
 function print(report: AuditReport): void {

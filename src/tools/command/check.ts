@@ -1,5 +1,4 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
-import type { ParseArgsConfig } from 'node:util'
 import { StoreError } from '../../stores/database/errors.js'
 import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
 import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
@@ -9,61 +8,69 @@ import { checkPostgres } from '../check/postgres.js'
 import { countText } from '../report/figures.js'
 import type { Report, Section } from '../report/model.js'
 import { textOf } from '../report/text.js'
-import { given, noArguments, parseWords, UsageError } from './arguments.js'
 import { type Database, openDatabase } from './database.js'
 import {
   databaseUrlOf,
   databaseUrlsInEnvironment,
   engineOf,
   parsed,
+  urlsOption,
   withoutPassword,
 } from './database-url.js'
-import { checkHelp } from './help.js'
+import { off, on, type Values as ValuesOf } from './option.js'
 import { printJson, wordsOf } from './output.js'
-import { playersArguments, tablesGiven } from './players-options.js'
+import { playersOptions, tablesGiven } from './players-options.js'
 import { RightMissing, tablesIn } from './registered-tables.js'
+import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
 
-const checkArguments = {
-  ...playersArguments,
-  'database-url': { type: 'string', multiple: true },
-  'no-lookup-indexes': { type: 'boolean' },
-  'allow-not-durable': { type: 'boolean' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options']
-
-type Values = ReturnType<typeof parseWords<typeof checkArguments>>['values']
-
-export async function check(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, checkArguments)
-  if (values.help) {
-    console.log(checkHelp)
-    return 0
-  }
-  noArguments('check', positionals)
-  const urls = urlsOf(values['database-url'])
-  for (const url of urls) checkTables(url, values)
-  const servers: CheckedServer[] = []
-  for (const url of urls) servers.push(await checkServer(url, values, urls.length === 1))
-  const together = await togetherOf(urls, servers, values)
-  const findings = [...servers.flatMap(server => server.findings), ...together]
-  const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
-  if (values.json) printJson({ passed, servers, together })
-  else console.log(textOf(reportOf(servers, together)))
-  if (findings.some(({ state }) => state === 'problem')) return 1
-  return passed ? 0 : 2
+const options = {
+  databaseUrls: urlsOption,
+  ...playersOptions,
+  lookupIndexes: off('--no-lookup-indexes', 'the indexes of lookups may be missing'),
+  allowNotDurable: on('--allow-not-durable', 'as the option of the store'),
+  json: on('--json', 'prints JSON'),
 }
+
+type Values = ValuesOf<typeof options>
+
+export const check = command({
+  usage: 'check',
+  summary: 'says what is wrong with the database, and lists the code that writes balances',
+  about: `Checks server, schema, durability, rights, indexes and a trial debit, which is rolled back, and says
+what is wrong, with SQL to paste. Run it as the wallet's own user. Your triggers run in the trial:
+what they lack shows only so. Two lists are to be read: the CHECKs of the players' table, and the
+statements that write balances (a user with pg_read_all_stats, or SELECT on performance_schema, sees
+those of others; procedures and triggers are not seen).`,
+  exitCodes: `The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no answer, or
+a missing right. The two lists never change it.`,
+  options,
+  async work(values) {
+    const urls = urlsOf(values.databaseUrls)
+    for (const url of urls) checkTables(url, values)
+    const servers: CheckedServer[] = []
+    for (const url of urls) servers.push(await checkServer(url, values, urls.length === 1))
+    const together = await togetherOf(urls, servers, values)
+    const findings = [...servers.flatMap(server => server.findings), ...together]
+    const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
+    if (values.json) printJson({ passed, servers, together })
+    else console.log(textOf(reportOf(servers, together)))
+    if (findings.some(({ state }) => state === 'problem')) return 1
+    return passed ? 0 : 2
+  },
+})
 
 /** @throws {UsageError} without any. No URL has a space in it */
 function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/\s+/)): string[] {
   const urls = options.filter(url => url !== '')
-  return urls.length > 0 ? urls : [databaseUrlOf({ 'database-url': '' })]
+  return urls.length > 0 ? urls : [databaseUrlOf('')]
 }
 
 /** @throws {UsageError} for options that a store on this server would not take */
 function checkTables(url: string, values: Values): void {
   const tablesOf = engineOf(url) === 'postgres' ? postgresTablesOf : mysqlTablesOf
-  const tables = tablesGiven(values) ?? given('schema', values.schema)
+  const { schema } = values
+  const tables = tablesGiven(values) ?? (schema === undefined ? {} : { schema })
   try {
     tablesOf(tables)
   } catch (error) {
@@ -164,8 +171,8 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
     ]
   }
   const settings: CheckSettings = {
-    lookupIndexes: !values['no-lookup-indexes'],
-    allowNotDurable: values['allow-not-durable'] ?? false,
+    lookupIndexes: values.lookupIndexes ?? true,
+    allowNotDurable: values.allowNotDurable ?? false,
   }
   return database.engine === 'postgres'
     ? await checkPostgres(database.pool, database.ask, tables, { user, settings })

@@ -1,32 +1,38 @@
 /** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
-import { UsageError } from './arguments.js'
+import { several, text } from './option.js'
+import { UsageError } from './usage-error.js'
 
-export const databaseVariable = 'BET_WALLET_DATABASE_URL'
-/** Of the application, which may write: lookups and `check` should have a user of their own. */
-const applicationVariable = 'DATABASE_URL'
+/** The second is that of the application, which may write: lookups and `check` should have a user of their own. */
+const variables = ['BET_WALLET_DATABASE_URL', 'DATABASE_URL']
+const flag = '--database-url <url>'
+const meaning =
+  'postgres://… or mysql://…; lists of processes show it here. The driver (pg or mysql2) is that of the current folder'
 
-/** Of the environment, for every command; empty without one. */
+export const urlOption = { ...text(flag, meaning), variables }
+export const urlsOption = {
+  ...several(flag, `${meaning}; of several servers, in the variable with spaces between`, urls => urls),
+  variables,
+}
+
+/** Of the environment; empty without one. */
 export const databaseUrlsInEnvironment = () =>
-  (process.env[databaseVariable] || process.env[applicationVariable] || '').trim()
+  (variables.map(name => process.env[name]).find(Boolean) ?? '').trim()
 
 /**
  * The URL of the option, or of the environment.
  *
- * @param otherwise what else names the database, at the end of the message
+ * @param others what else names the database, at the end of the message
  * @throws {UsageError} without both, and for several URLs
  */
-export function databaseUrlOf(
-  { 'database-url': option }: { 'database-url'?: string },
-  otherwise = '',
-): string {
-  const url = option ?? databaseUrlsInEnvironment()
+export function databaseUrlOf(given: string | undefined, others = ''): string {
+  const url = given ?? databaseUrlsInEnvironment()
   if (/\s/.test(url))
     throw new UsageError(
       'The database URL has a space in it. Only check reads several URLs: state one by --database-url',
     )
   if (url) return url
   throw new UsageError(
-    `The database is missing: --database-url postgres://… or mysql://…, or ${databaseVariable} or ${applicationVariable} (environment)${otherwise}`,
+    `The database is missing: --database-url postgres://… or mysql://…, or ${variables.join(' or ')} (environment)${others}`,
   )
 }
 

@@ -1,5 +1,4 @@
 /** `bet-wallet grants`: prints the GRANT statements for a role. */
-import type { ParseArgsConfig } from 'node:util'
 import { grantStatements, type RoleUse, roleUses } from '../../stores/database/rights.js'
 import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf as mysqlRightsOf } from '../../stores/mysql/sql/rights.js'
@@ -8,43 +7,48 @@ import { quoted as postgresQuoted } from '../../stores/postgres/sql/quoting.js'
 import { rightsOf as postgresRightsOf } from '../../stores/postgres/sql/rights.js'
 import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import { escapeInvisible } from '../../visible-text.js'
-import { parseWords, UsageError } from './arguments.js'
 import { type Database, withDatabase } from './database.js'
-import { databaseUrlOf } from './database-url.js'
-import { grantsHelp } from './help.js'
-import { playersArguments, type StoreTables, tablesGiven } from './players-options.js'
+import { databaseUrlOf, urlOption } from './database-url.js'
+import { option, otherwise } from './option.js'
+import { playersOptions, type StoreTables, tablesGiven } from './players-options.js'
 import { tablesIn } from './registered-tables.js'
+import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
 
-const grantsArguments = {
-  ...playersArguments,
-  'database-url': { type: 'string' },
-  for: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options']
+export const grants = command({
+  usage: 'grants <role>',
+  summary: 'prints the GRANT statements for a role of the database',
+  about: `Prints the GRANT statements that a role of the database needs, and changes nothing. On MySQL and
+MariaDB the role may be a user with its host: wallet@10.0.%`,
+  exitCodes: "The exit code is 0, or 2 if the players' table is not known.",
+  options: {
+    use: otherwise(
+      'store',
+      option(
+        '--for <use>',
+        'store: the wallet; lookups: bet, player, transaction, owed and reconcile; settlements: PAM code' +
+          ' that calls credit_bet_v1; relay: delivers the events of the outbox',
+        useOf,
+      ),
+    ),
+    databaseUrl: urlOption,
+    ...playersOptions,
+  },
+  async work(values, role) {
+    tablesGiven(values)
+    return await withDatabase(databaseUrlOf(values.databaseUrl), async database => {
+      const statements = grantsFor(database.engine, await tablesIn(database, values), values.use, role)
+      if (values.use === 'store') console.log(grantsOfHook)
+      for (const statement of statements) console.log(escapeInvisible(`${statement};`))
+      return 0
+    })
+  },
+})
 
-export async function grants(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, grantsArguments)
-  if (values.help) {
-    console.log(grantsHelp)
-    return 0
-  }
-  const [role, ...more] = positionals
-  if (role === undefined || role === '' || more.length > 0)
-    throw new UsageError('Name one role: bet-wallet grants wallet')
-  const use = useOf(values.for)
-  tablesGiven(values)
-  return await withDatabase(databaseUrlOf(values), async database => {
-    if (use === 'store') console.log(grantsOfHook)
-    for (const statement of grantsFor(database.engine, await tablesIn(database, values), use, role))
-      console.log(escapeInvisible(`${statement};`))
-    return 0
-  })
-}
-
-function useOf(text = 'store'): RoleUse {
+function useOf(text: string, name: string): RoleUse {
   const use = roleUses.find(each => each === text)
   if (use !== undefined) return use
-  throw new UsageError(`--for must be ${roleUses.join(', ')}, not ${JSON.stringify(text)}`)
+  throw new UsageError(`${name} must be ${roleUses.join(', ')}, not ${JSON.stringify(text)}`)
 }
 
 /** No check sees what a hook lacks: the first bet does. */

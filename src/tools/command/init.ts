@@ -2,7 +2,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import type { ParseArgsConfig } from 'node:util'
 import { existing, writeFiles } from '../init/files.js'
 import { type Mapping, playersWords, viewStatement } from '../init/mapping.js'
 import { type Answers, type Proposal, propose, type Question, type Reason } from '../init/propose.js'
@@ -10,27 +9,12 @@ import { moreGrants } from '../init/rights.js'
 import { type DatabaseSchema, readSchema } from '../init/schema.js'
 import { projectFiles } from '../init/write-project.js'
 import { shellWord } from '../wire/curl.js'
-import { noArguments, parseWords, UsageError } from './arguments.js'
 import { withDatabase } from './database.js'
-import { databaseUrlOf } from './database-url.js'
-import { initHelp } from './help.js'
+import { databaseUrlOf, urlOption } from './database-url.js'
+import { option, otherwise, several, text } from './option.js'
 import { forTerminal } from './output.js'
-
-const answerNames = ['players', 'id', 'balance', 'currency', 'minor-units', 'may-bet'] as const
-
-const initArguments = {
-  'database-url': { type: 'string' },
-  players: { type: 'string' },
-  id: { type: 'string' },
-  balance: { type: 'string' },
-  currency: { type: 'string' },
-  'minor-units': { type: 'string' },
-  'may-bet': { type: 'string', multiple: true },
-  folder: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options']
-
-type Values = ReturnType<typeof parseWords<typeof initArguments>>['values']
+import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
 
 /** Who answers questions. */
 export interface Terminal {
@@ -39,26 +23,56 @@ export interface Terminal {
   print(line: string): void
 }
 
-export async function init(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, initArguments)
-  if (values.help) {
-    console.log(initHelp)
-    return 0
-  }
-  noArguments('init', positionals)
-  const cwd = process.cwd()
-  const project = projectIn(cwd)
-  const folder = folderOf(values.folder ?? '.')
-  const url = databaseUrlOf(values)
-  const schema = await withDatabase(url, readSchema)
-  return await withTerminal(async terminal => {
-    const proposal = await decide(schema, answersOf(values), terminal)
-    if (proposal === null) return 2
-    printProposal(proposal, terminal)
-    const needsUrl = url !== process.env.DATABASE_URL
-    return await write({ cwd, folder, project, mapping: proposal.mapping, needsUrl }, terminal)
-  })
+/** By the names of the questions. */
+const answerOptions = {
+  players: text('--players <table>', 'with its schema, as the catalog spells it: pam.accounts'),
+  id: text('--id <column>', 'the playerId that the platform sends'),
+  balance: text('--balance <column>', 'the balance that a bet may use'),
+  currency: text(
+    '--currency <text>',
+    'a column; or a code such as EUR, of all players: then the wallet reads your table by a view: the' +
+      ' statement is printed',
+  ),
+  'minor-units': text(
+    '--minor-units <number>',
+    'decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0; none: a text, or a numeric' +
+      ' without a scale, is in whole units',
+  ),
+  'may-bet': several(
+    '--may-bet <column=values>',
+    'refuses the bets of all other players: state=active,trial; is_blocked=false; closed_at=null. Several' +
+      ' columns must all agree. anyone: closed and excluded players can bet',
+    rules => rules.join(';'),
+  ),
 }
+
+export const init = command({
+  usage: 'init',
+  summary: "reads your schema, proposes the mapping of your players' table, and writes store, server and kit",
+  about: `Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
+the wallet uses, each with its reason, and asks who may bet. It writes the files of
+docs/first-hour.md into the current folder, and prints the next commands. Without a terminal it
+names each option that is missing. It changes nothing in the database, and overwrites no file.`,
+  exitCodes: 'The exit code is 0, or 2 if nothing was written.',
+  options: {
+    databaseUrl: urlOption,
+    ...answerOptions,
+    folder: otherwise('.', option('--folder <path>', 'where store.ts and the others are written', folderOf)),
+  },
+  async work({ databaseUrl, folder, ...answers }) {
+    const cwd = process.cwd()
+    const project = projectIn(cwd)
+    const url = databaseUrlOf(databaseUrl)
+    const schema = await withDatabase(url, readSchema)
+    return await withTerminal(async terminal => {
+      const proposal = await decide(schema, answers, terminal)
+      if (proposal === null) return 2
+      printProposal(proposal, terminal)
+      const needsUrl = url !== process.env.DATABASE_URL
+      return await write({ cwd, folder, project, mapping: proposal.mapping, needsUrl }, terminal)
+    })
+  },
+})
 
 interface Project {
   /** `false`: CommonJS. */
@@ -91,14 +105,6 @@ function refuseExisting(files: readonly string[]): void {
       `${files.join(', ')} ${files.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,
     )
 }
-
-const answersOf = (values: Values): Answers =>
-  Object.fromEntries(
-    answerNames.flatMap(name => {
-      const value = values[name]
-      return value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(';')]]
-    }),
-  )
 
 async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promise<T> {
   const print = (line: string) => console.log(forTerminal(line))

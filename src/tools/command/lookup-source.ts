@@ -1,37 +1,27 @@
 /** The lookups of a command: of a database URL with the operator's own driver, or of a config file. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ParseArgsConfig } from 'node:util'
 import { isA, textOf } from '../../foreign-values.js'
 import type { WalletLookups } from '../../lookups/records.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
-import { given, UsageError } from './arguments.js'
 import { DatabaseError, openDatabase } from './database.js'
-import { databaseUrlOf, withoutPassword } from './database-url.js'
+import { databaseUrlOf, urlOption, withoutPassword } from './database-url.js'
+import { on, text, type Values } from './option.js'
 import { wordsOf } from './output.js'
+import { schemaOption } from './players-options.js'
+import { UsageError } from './usage-error.js'
 
-/** The options of every command that reads the operator's database. */
-export const lookupArguments = {
-  'database-url': { type: 'string' },
-  schema: { type: 'string' },
-  config: { type: 'string' },
-  scan: { type: 'boolean' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options']
-
-/** Of a lookup that is written as a page too. */
-export const htmlArguments = {
-  ...lookupArguments,
-  html: { type: 'string' },
-} as const satisfies ParseArgsConfig['options']
-
-interface LookupValues {
-  'database-url'?: string
-  schema?: string
-  config?: string
-  scan?: boolean
+/** Of every command that reads what is recorded. */
+export const sourceOptions = {
+  databaseUrl: urlOption,
+  schema: schemaOption,
+  config: text(
+    '--config <file.mjs>',
+    'instead: a module that exports lookups, as createPostgresLookups or createMysqlLookups return them,' +
+      ' and maybe close, a function',
+  ),
+  allowScan: on('--scan', 'reads the whole table where an index is missing'),
 }
 
 interface Source {
@@ -48,10 +38,13 @@ interface Source {
  * @throws {DatabaseError} without the driver, or for an unusable config file
  */
 export async function withLookups<T>(
-  values: LookupValues,
+  values: Values<typeof sourceOptions>,
   work: (lookups: WalletLookups) => Promise<T>,
 ): Promise<T> {
-  const source = await sourceOf(values)
+  const { config, databaseUrl, schema, allowScan } = values
+  if (config !== undefined && (databaseUrl ?? schema ?? allowScan) !== undefined)
+    throw new UsageError('--config excludes --database-url, --schema and --scan: the file makes the lookups')
+  const source = config === undefined ? openSource(values) : await configured(config)
   try {
     return await work(source.lookups)
   } catch (error) {
@@ -63,20 +56,9 @@ export async function withLookups<T>(
   }
 }
 
-async function sourceOf(values: LookupValues): Promise<Source> {
-  const { config, schema, scan } = values
-  if (config !== undefined) {
-    if (values['database-url'] !== undefined || schema !== undefined || scan !== undefined)
-      throw new UsageError(
-        '--config excludes --database-url, --schema and --scan: the file makes the lookups',
-      )
-    return await configured(config)
-  }
-  const url = databaseUrlOf(values, ', or --config')
-  return openSource(url, { ...given('schema', schema), allowScan: scan ?? false })
-}
-
-function openSource(url: string, options: { schema?: string; allowScan: boolean }): Source {
+function openSource({ databaseUrl, schema, allowScan = false }: Values<typeof sourceOptions>): Source {
+  const url = databaseUrlOf(databaseUrl, ', or --config')
+  const options = { ...(schema !== undefined && { schema }), allowScan }
   const { engine, pool, close } = openDatabase(url, ' Or state lookups of your own by --config.')
   const lookups =
     engine === 'postgres' ? createPostgresLookups(pool, options) : createMysqlLookups(pool, options)

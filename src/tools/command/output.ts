@@ -4,7 +4,7 @@ import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSyn
 import { dirname, resolve } from 'node:path'
 import { textOf } from '../../foreign-values.js'
 import { escapeInvisible, onOneLine } from '../../visible-text.js'
-import { UsageError } from './arguments.js'
+import { UsageError } from './usage-error.js'
 
 /**
  * Checks before the run that the file can be written after it.

@@ -1,76 +1,67 @@
 /** The options that belong to a schema, such as the players' table: of every command that needs them. */
-import type { ParseArgsConfig } from 'node:util'
 import type { MysqlTables } from '../../stores/mysql/index.js'
-import { type MinorUnits, minorUnitsIn } from '../init/mapping.js'
-import { given, UsageError, wholeNumberOf } from './arguments.js'
+import { minorUnitsIn } from '../init/mapping.js'
+import { nameOf, on, option, text, type Values, whole } from './option.js'
+import { UsageError } from './usage-error.js'
 
-export const playersArguments = {
-  schema: { type: 'string' },
-  players: { type: 'string' },
-  id: { type: 'string' },
-  'id-type': { type: 'string' },
-  'id-collation': { type: 'string' },
-  currency: { type: 'string' },
-  balance: { type: 'string' },
-  reserved: { type: 'string' },
-  'balance-type': { type: 'string' },
-  'minor-units': { type: 'string' },
-  'decimals-min': { type: 'string' },
-  'own-players': { type: 'boolean' },
-  outbox: { type: 'boolean' },
-} as const satisfies ParseArgsConfig['options']
-
-type Switches = 'own-players' | 'outbox'
-
-export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, Switches>]?: string } & {
-  [name in Switches]?: boolean
+const columnOptions = {
+  id: text('--id <column>', 'the playerId, with a unique index'),
+  idType: text('--id-type <type>', 'text (default), bigint, uuid'),
+  idCollation: text('--id-collation <name>', 'of a text id on MySQL and MariaDB: utf8mb4_general_ci'),
+  currency: text('--currency <column>', 'the currency code: EUR'),
+  balance: text('--balance <column>', 'the balance'),
+  reserved: text('--reserved <column>', 'what is reserved of it: available is balance - reserved'),
+  balanceType: text('--balance-type <type>', 'numeric (default), text, minor-units'),
+  minorUnits: option(
+    '--minor-units <number>',
+    'with minor-units: 2, or by currency: EUR=2,JPY=0',
+    (value, name) => {
+      const units = minorUnitsIn(value)
+      if (units !== null) return units
+      throw new UsageError(`${name} must be 2, or EUR=2,JPY=0, not ${JSON.stringify(value)}`)
+    },
+  ),
+  decimalsMin: whole('--decimals-min <number>', 'the least scale of a numeric balance (2)'),
 }
+
+export const schemaOption = text('--schema <name>', "the schema of the library's tables (bet_wallet)")
+
+export const playersOptions = {
+  players: text(
+    '--players <table>',
+    "your players' table with its schema, as the catalog spells it: pam.accounts; not needed for a schema" +
+      ' that was migrated for one table only',
+  ),
+  ...columnOptions,
+  ownPlayers: on('--own-players', "instead of all these: a table of the library's own"),
+  outbox: on('--outbox', 'every commit also writes an event, for a relay: docs/events.md'),
+  schema: schemaOption,
+}
+
+export type PlayersValues = Values<typeof playersOptions>
 
 /** The options of the store that name tables. Those of PostgreSQL are the same, without `idCollation`. */
 export type StoreTables = MysqlTables
 
-const ofPlayers = ['id', 'id-type', 'id-collation', 'currency', 'balance'] as const
-const ofBalance = ['reserved', 'balance-type', 'minor-units', 'decimals-min'] as const
+/** Those of the values that have these names. */
+const chosen = (values: object, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)))
 
 /**
- * @returns `null`: the arguments name no table, so that it is the one that the schema was migrated with
+ * @returns `null`: the options name no table, so that it is the one that the schema was migrated with
  * @throws {UsageError} for half of a table. What the values are, the store checks
  */
 export function tablesGiven(values: PlayersValues): StoreTables | null {
-  const { players: table, 'own-players': own } = values
-  const others = [...ofPlayers, ...ofBalance].filter(name => values[name] !== undefined)
-  const tables = {
-    ...given('schema', values.schema),
-    ...given('outbox', values.outbox),
-  }
+  const { players: table, ownPlayers, id, currency, balance } = values
+  const columns = chosen(values, Object.keys(columnOptions))
+  const tables: StoreTables = chosen(values, ['schema', 'outbox'])
   if (table === undefined) {
-    if (others.length > 0) throw new UsageError(`--${others[0]} needs --players: the players' table`)
-    if (own) return tables
-    return null
+    for (const [name, each] of Object.entries(columnOptions))
+      if (name in columns) throw new UsageError(`--${nameOf(each)} needs --players: the players' table`)
+    return ownPlayers ? tables : null
   }
-  if (own) throw new UsageError('--players and --own-players exclude each other')
-  const { id, currency, balance } = values
+  if (ownPlayers) throw new UsageError('--players and --own-players exclude each other')
   if (!id || !currency || !balance)
     throw new UsageError('--players needs its columns: --id, --currency and --balance')
-  const players = {
-    table,
-    id,
-    currency,
-    balance,
-    ...given('idType', values['id-type']),
-    ...given('idCollation', values['id-collation']),
-    ...given('reserved', values.reserved),
-    ...given('balanceType', values['balance-type']),
-    ...given('minorUnits', minorUnitsOf(values['minor-units'])),
-    ...given('decimalsMin', wholeNumberOf('--decimals-min', values['decimals-min'])),
-  }
-  return { ...tables, players: players as NonNullable<StoreTables['players']> }
-}
-
-function minorUnitsOf(text: string | undefined): MinorUnits | undefined {
-  if (text === undefined) return undefined
-  const units = minorUnitsIn(text)
-  if (units === null)
-    throw new UsageError(`--minor-units must be 2, or EUR=2,JPY=0, not ${JSON.stringify(text)}`)
-  return units
+  return { ...tables, players: { table, id, currency, balance, ...columns } }
 }

@@ -1,28 +1,14 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
-import { readFileSync } from 'node:fs'
-import type { ParseArgsConfig } from 'node:util'
 import { sentenceOf } from '../../lookups/rules.js'
 import { escapeInvisible } from '../../visible-text.js'
 import { countText } from '../html/figures.js'
-import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
 import { formatReconciliation } from '../reconcile/text.js'
-import { given, millisecondsOf, parseWords, required, UsageError } from './arguments.js'
-import { reconcileHelp } from './help.js'
-import { lookupArguments, withLookups } from './lookup-source.js'
-import { bufferedFile, checkWritable, overwriteLine, writeReport } from './output.js'
-
-const reconcileArguments = {
-  ...lookupArguments,
-  from: { type: 'string' },
-  to: { type: 'string' },
-  mapping: { type: 'string' },
-  margin: { type: 'string' },
-  json: { type: 'string' },
-  lines: { type: 'string' },
-  html: { type: 'string' },
-} as const satisfies ParseArgsConfig['options']
+import { sourceOptions, withLookups } from './lookup-source.js'
+import { duration, option, output, readJson, required, text } from './option.js'
+import { bufferedFile, overwriteLine, writeReport } from './output.js'
+import { command } from './subcommand.js'
 
 const exitCodes: Record<Reconciliation['verdict'], number> = {
   equal: 0,
@@ -31,57 +17,63 @@ const exitCodes: Record<Reconciliation['verdict'], number> = {
   'nothing-compared': 2,
 }
 
-export async function reconcile(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, reconcileArguments)
-  if (values.help) {
-    console.log(reconcileHelp)
-    return 0
-  }
-  const options = {
-    report: reportsOf(positionals),
-    from: required('--from', values.from),
-    to: required('--to', values.to),
-    ...given('mapping', mappingOf(values.mapping)),
-    ...given('marginMs', millisecondsOf('--margin', values.margin)),
-  }
-  for (const file of [values.json, values.lines, values.html]) checkWritable(file)
-  const lines = values.lines === undefined ? null : bufferedFile(values.lines)
-  const isTerminal = process.stderr.isTTY
-  try {
-    const result = await withLookups(values, lookups =>
-      compare({
-        ...options,
-        lookups,
-        sentenceOf,
-        onDifference: difference => lines?.write(`${escapeInvisible(JSON.stringify(difference))}\n`),
-        ...(isTerminal && {
-          onProgress: ({ report, wallet }) =>
-            overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),
+export const reconcile = command({
+  usage: 'reconcile <report...>',
+  summary: "compares the platform's report with the wallet's transactions, and explains each difference",
+  about: `Compares the platform's report (CSV with a header, or JSON lines; several count as one) with what the
+wallet has recorded in the same time, and explains each difference. It changes nothing, and prints
+no call. Both sides are sorted in the folder that TMPDIR names: about 120 bytes per row.`,
+  exitCodes: `The exit code is 0 if nothing differs, 1 if something does, and 2 if nothing was compared: a report
+that is not the wallet's as a whole, a row that cannot be read, or an error of the database.`,
+  options: {
+    from: required(
+      text(
+        '--from <time>',
+        "the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z; without Z, in the mapping's time zone, or in UTC",
+      ),
+    ),
+    to: required(text('--to <time>', 'its end, which is not part of it')),
+    mapping: option(
+      '--mapping <file.json>',
+      'the names of its columns, its words for operations and statuses, and how its dates are written: docs/reconciliation.md',
+      readJson,
+    ),
+    marginMs: duration(
+      '--margin <duration>',
+      'how far before and after the range the wallet is read too, for what it recorded a little earlier or' +
+        ' later than the platform dates it (1h)',
+    ),
+    ...sourceOptions,
+    json: output('--json <file>', 'the result as JSON, with up to 1,000 differences of each kind'),
+    lines: output('--lines <file>', 'all differences, one JSON object per line'),
+    html: output('--html <file>', 'the result as a page'),
+  },
+  async work(values, _, report) {
+    const { databaseUrl, schema, config, allowScan, json, lines: file, html, ...options } = values
+    const lines = file === undefined ? null : bufferedFile(file)
+    const isTerminal = process.stderr.isTTY
+    try {
+      const result = await withLookups(values, lookups =>
+        compare({
+          ...options,
+          report,
+          lookups,
+          sentenceOf,
+          onDifference: difference => lines?.write(`${escapeInvisible(JSON.stringify(difference))}\n`),
+          ...(isTerminal && {
+            onProgress: ({ report: rows, wallet }) =>
+              overwriteLine(`${countText(rows, 'row')} and ${countText(wallet, 'transaction')} read`),
+          }),
         }),
-      }),
-    )
-    if (isTerminal) overwriteLine('')
-    console.log(formatReconciliation(result))
-    lines?.finish()
-    writeReport(values.json, () => `${JSON.stringify(result, null, 2)}\n`)
-    writeReport(values.html, () => renderReconciliation(result))
-    return exitCodes[result.verdict]
-  } finally {
-    lines?.discard()
-  }
-}
-
-function reportsOf(positionals: readonly string[]): readonly string[] {
-  if (positionals.length > 0) return positionals
-  throw new UsageError("The platform's report is missing, for example platform.csv")
-}
-
-function mappingOf(file: string | undefined): ReportMapping | undefined {
-  if (file === undefined) return undefined
-  try {
-    // The content is checked with the report.
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`--mapping: ${file} cannot be read: ${(error as Error).message}`)
-  }
-}
+      )
+      if (isTerminal) overwriteLine('')
+      console.log(formatReconciliation(result))
+      lines?.finish()
+      writeReport(json, () => `${JSON.stringify(result, null, 2)}\n`)
+      writeReport(html, () => renderReconciliation(result))
+      return exitCodes[result.verdict]
+    } finally {
+      lines?.discard()
+    }
+  },
+})

@@ -4,9 +4,9 @@ import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
 import { migratedWith as migratedPostgresWith } from '../../stores/postgres/migrated-with.js'
 import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
-import { given, UsageError } from './arguments.js'
 import type { Database } from './database.js'
 import { type PlayersValues, type StoreTables, tablesGiven } from './players-options.js'
+import { UsageError } from './usage-error.js'
 
 const tableOptions = '--players, --id, --currency and --balance'
 
@@ -29,10 +29,11 @@ export class RightMissing extends UsageError {
 export async function tablesIn(database: Database, values: PlayersValues): Promise<StoreTables> {
   const named = tablesGiven(values)
   if (named !== null) return named
-  const registered = await registeredIn(database, given('schema', values.schema))
-  if (registered !== null) return { ...registered, ...given('outbox', values.outbox) }
+  const { schema, outbox } = values
+  const registered = await registeredIn(database, schema === undefined ? {} : { schema })
+  if (registered !== null) return { ...registered, ...(outbox && { outbox }) }
   throw new UsageError(
-    `The schema ${values.schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by ${tableOptions}`,
+    `The schema ${schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by ${tableOptions}`,
   )
 }
 

@@ -1,6 +1,4 @@
 /** `bet-wallet simulate`: plays a sportsbook against a running wallet. */
-import { readFileSync } from 'node:fs'
-import type { ParseArgsConfig } from 'node:util'
 import {
   numberedPlayers,
   type SimulatedPlayer,
@@ -15,48 +13,61 @@ import { runSimulation } from '../simulator/simulation.js'
 import { shellWord } from '../wire/curl.js'
 import { runCommand } from '../wire/settle.js'
 import {
-  authenticationOf,
-  baseUrlOf,
-  commonOptions,
-  given,
-  millisecondsOf,
-  numberOf,
-  parseWords,
+  decimal,
+  duration,
+  option,
+  output,
+  readJson,
   required,
-  settleOf,
-  UsageError,
-  wholeNumberOf,
-} from './arguments.js'
-import { simulateHelp } from './help.js'
-import {
-  bufferedFile,
-  checkWritable,
-  columnsOf,
-  forTerminal,
-  overwriteLine,
-  stopSignal,
-  writeReport,
-} from './output.js'
+  several,
+  text,
+  type Values as ValuesOf,
+  whole,
+} from './option.js'
+import { bufferedFile, columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
 import { platformReportHeader, platformReportLine } from './platform-report.js'
+import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
+import { settleOf, walletOptions } from './wallet-options.js'
 
-const simulateArguments = {
-  ...commonOptions,
-  'no-settle': { type: 'boolean' },
-  players: { type: 'string' },
-  'player-prefix': { type: 'string' },
-  bets: { type: 'string' },
-  duration: { type: 'string' },
-  rate: { type: 'string' },
-  chaos: { type: 'string' },
-  fault: { type: 'string', multiple: true },
-  every: { type: 'string' },
-  staging: { type: 'string' },
-  pause: { type: 'string' },
-  report: { type: 'string' },
-  html: { type: 'string' },
-} as const satisfies ParseArgsConfig['options']
+const options = {
+  players: required(
+    option(
+      '--players <players>',
+      '20: sim-1 to sim-20; or ids: anna,kenji; or players.json, a list of ids or of { "playerId", "currency",' +
+        ' "balance", "sessionId" }, of which only the first is required. The wallet must know them; they need' +
+        ' funds and must have no other activity',
+      playersOf,
+    ),
+  ),
+  ...walletOptions,
+  bets: whole('--bets <number>', 'number of bets (1,000 without --duration)'),
+  durationMs: duration('--duration <duration>', 'how long bets are placed: 90s, 10m, 1h'),
+  ratePerSecond: decimal('--rate <number>', 'the most requests per second (as many as the wallet answers)'),
+  chaos: decimal('--chaos <0 to 1>', 'how unreliable the network is (0.2; with --fault 0)'),
+  pauseMs: duration(
+    '--pause <duration>',
+    'waits before old calls are sent again at the end, and finds what the wallet forgets by then: 90s',
+  ),
+  commands: several(
+    '--fault <command>',
+    'a shell command that breaks servers, repairs them, and ends when all are back; several run in turn.' +
+      ' Each is printed when it runs, may last 10 minutes, and must close its output',
+    commands => commands,
+  ),
+  everyMs: duration(
+    '--every <duration>',
+    'from one fault to the next: 20s. Without --bets and --duration each fault is injected once',
+  ),
+  staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
+  report: output(
+    '--report <file>',
+    'what a platform would report for a reconciliation: a row of CSV per transaction, as bet-wallet' +
+      ' reconcile reads it without a mapping',
+  ),
+}
 
-type Values = ReturnType<typeof parseWords<typeof simulateArguments>>['values']
+type Values = ValuesOf<typeof options>
 
 /** A command of a fault, with its repair, may take as long. */
 const commandMsMax = 600_000
@@ -64,59 +75,69 @@ const commandMsMax = 600_000
 /** Of a line of progress in a log. */
 const lineColumnsMax = 200
 
-export async function simulate(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, simulateArguments)
-  if (values.help) {
-    console.log(simulateHelp)
-    return 0
-  }
-  const baseUrl = baseUrlOf(positionals)
-  for (const file of [values.json, values.report, values.html]) checkWritable(file)
-  const options = optionsOf(values, baseUrl)
-  const everyMs = everyMsOf(values, baseUrl)
-  let running: string | null = null
-  const isTerminal = process.stderr.isTTY
-  const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
-  try {
-    const settings = settingsOf({
-      ...options,
-      ...(everyMs !== null && faultyOptions(values, everyMs)),
-      signal: stopSignal('a fault is repaired, and open bets are settled and reconciled first', () => {
-        if (running !== null) console.error(`Not ended: ${running}`)
-      }),
-      progressEveryMs: isTerminal ? 500 : 5_000,
-      onProgress: progress => printProgress(progress, isTerminal),
-      timeline: values.html !== undefined,
-      ...(platform && { onTransaction: transaction => platform.write(platformReportLine(transaction)) }),
-    })
-    const report = await runSimulation({
-      ...settings,
-      faults:
-        everyMs === null
-          ? null
-          : {
-              ...{ commands: values.fault ?? [], everyMs },
-              async runCommand(command) {
-                running = command
-                try {
-                  await runCommand(command, '', commandMsMax, text => text)
-                } finally {
-                  running = null
-                }
-              },
-              onEvent: text => console.error(forTerminal(text)),
-            },
-    })
-    if (isTerminal) overwriteLine('')
-    console.log(formatSimulationReport(forTerminal(report)))
-    writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-    writeReport(values.html, () => renderSimulation(report))
-    if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
-    return exitCodeOf(report)
-  } finally {
-    platform?.discard()
-  }
-}
+export const simulate = command({
+  usage: 'simulate <base-url>',
+  summary: 'simulates a sportsbook over an unreliable network, and reconciles the balances to the cent',
+  about: `Simulates a sportsbook over a network that loses, delays, duplicates and reorders calls, and compares
+its own books with the wallet's answers, to the last digit. Without a way to settle: bets and
+rollbacks only. With --fault it also breaks your own system, and at the end sends each answered call
+again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
+Ctrl+C stops betting; a fault that has begun ends, and open bets are still settled and compared.`,
+  exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if not, and 2 if the simulation was
+not possible, no settlement succeeded, or a command of a fault failed.`,
+  options,
+  async work(values, baseUrl) {
+    const everyMs = everyMsOf(values, baseUrl)
+    let running: string | null = null
+    const isTerminal = process.stderr.isTTY
+    const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
+    try {
+      const settings = settingsOf({
+        ...simulationOptionsOf(values, baseUrl),
+        ...(everyMs !== null && faultyOptions(values, everyMs)),
+        signal: stopSignal('a fault is repaired, and open bets are settled and reconciled first', () => {
+          if (running !== null) console.error(`Not ended: ${running}`)
+        }),
+        progressEveryMs: isTerminal ? 500 : 5_000,
+        onProgress: progress => printProgress(progress, isTerminal),
+        timeline: values.html !== undefined,
+        ...(platform && { onTransaction: transaction => platform.write(platformReportLine(transaction)) }),
+      })
+      const report = await runSimulation({
+        ...settings,
+        faults:
+          everyMs === null
+            ? null
+            : faultsOf(values, everyMs, line => {
+                running = line
+              }),
+      })
+      if (isTerminal) overwriteLine('')
+      console.log(formatSimulationReport(forTerminal(report)))
+      writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
+      writeReport(values.html, () => renderSimulation(report))
+      if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
+      return exitCodeOf(report)
+    } finally {
+      platform?.discard()
+    }
+  },
+})
+
+/** @param onRunning called with the command that runs, and with `null` at its end */
+const faultsOf = ({ commands = [] }: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
+  commands,
+  everyMs,
+  async runCommand(line: string) {
+    onRunning(line)
+    try {
+      await runCommand(line, '', commandMsMax, printed => printed)
+    } finally {
+      onRunning(null)
+    }
+  },
+  onEvent: (event: string) => console.error(forTerminal(event)),
+})
 
 /** Finishes the platform's report, unless the run is incomplete: transactions would be missing in it. */
 export function endPlatformReport(
@@ -148,10 +169,9 @@ function exitCodeOf({ passed, complete, differencesCount, faults }: SimulationRe
 }
 
 /** From one fault to the next; `null`: there is none. */
-function everyMsOf({ fault, every, staging }: Values, baseUrl: string): number | null {
-  const everyMs = millisecondsOf('--every', every)
-  if (fault === undefined && everyMs === undefined && staging === undefined) return null
-  if (fault === undefined)
+function everyMsOf({ commands, everyMs, staging }: Values, baseUrl: string): number | null {
+  if (commands === undefined && everyMs === undefined && staging === undefined) return null
+  if (commands === undefined)
     throw new UsageError("--fault is missing: --fault 'ssh db1 ./kill-and-start' --every 20s")
   if (!everyMs) throw new UsageError('--every is missing: the time from one fault to the next, 20s say')
   // Typed by hand, so that no command of a history or a script breaks another system.
@@ -164,50 +184,22 @@ function everyMsOf({ fault, every, staging }: Values, baseUrl: string): number |
 }
 
 /** Each fault once, and time for its calls; a call is given up after more than the time between two faults. */
-const faultyOptions = ({ fault = [], bets, duration, chaos }: Values, everyMs: number) => ({
-  ...(bets === undefined && duration === undefined && { durationMs: (fault.length + 1) * everyMs }),
+const faultyOptions = ({ commands = [], bets, durationMs, chaos }: Values, everyMs: number) => ({
+  ...(bets === undefined && durationMs === undefined && { durationMs: (commands.length + 1) * everyMs }),
   ...(chaos === undefined && { chaos: 0 }),
   ...{ giveUpAfterMs: everyMs + 60_000, backOffMsMax: 250, rememberedBetsMax: 0 },
 })
 
-function optionsOf(values: Values, baseUrl: string): SimulationOptions {
-  return {
-    baseUrl,
-    players: playersOf(required('--players', values.players), values['player-prefix']),
-    ...authenticationOf(values),
-    ...settleOrNotOf(values),
-    ...given('bets', wholeNumberOf('--bets', values.bets)),
-    ...given('durationMs', millisecondsOf('--duration', values.duration)),
-    ...given('ratePerSecond', numberOf('--rate', values.rate)),
-    ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
-    ...given('chaos', numberOf('--chaos', values.chaos)),
-    ...given('pauseMs', millisecondsOf('--pause', values.pause)),
-    ...given('seed', wholeNumberOf('--seed', values.seed)),
-    ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
-  }
-}
-
-/** The option `settle`: a URL, a command, or not at all. */
-export function settleOrNotOf(values: Parameters<typeof settleOf>[0] & { 'no-settle'?: boolean }) {
-  const settle = settleOf(values)
-  if (!values['no-settle']) return settle
-  if (settle.settle !== undefined)
-    throw new UsageError('--no-settle excludes --settle-url and --settle-command')
-  return { settle: 'unsupported' as const }
+function simulationOptionsOf(values: Values, baseUrl: string): SimulationOptions {
+  const { settleUrl, settleCommand, commands, everyMs, staging, json, html, report, ...others } = values
+  return { ...others, baseUrl, settle: settleOf(settleUrl, settleCommand) }
 }
 
 /** `20`, `anna,kenji` or `players.json`. */
-export function playersOf(text: string, prefix: string | undefined): readonly (string | SimulatedPlayer)[] {
-  if (/^[0-9]+$/.test(text)) return numberedPlayers(wholeNumberOf('--players', text) ?? 0, prefix ?? 'sim-')
-  if (prefix !== undefined)
-    throw new UsageError('--player-prefix needs a number of players, such as --players 20')
-  if (!text.endsWith('.json')) return text.split(',').map(id => id.trim())
-  try {
-    // The content is checked with the other options.
-    return JSON.parse(readFileSync(text, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`--players: ${text} cannot be read: ${(error as Error).message}`)
-  }
+function playersOf(players: string, name: string): readonly (string | SimulatedPlayer)[] {
+  if (/^[0-9]+$/.test(players)) return numberedPlayers(Number(players), 'sim-')
+  // The content is checked with the other options.
+  return players.endsWith('.json') ? readJson(players, name) : players.split(',').map(id => id.trim())
 }
 
 function printProgress(progress: SimulationProgress, isTerminal: boolean): void {

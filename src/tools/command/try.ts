@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { createNodeListener } from '../../http/index.js'
 import { recordSettlement } from '../../index.js'
 import { createMemoryWallet, createTryPage, isLocalHost, type TryPage } from '../try/index.js'
-import { noArguments, parseWords, UsageError, wholeNumberOf } from './arguments.js'
-import { tryHelp } from './help.js'
+import { otherwise, whole } from './option.js'
+import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
 
-const portDefault = 3000
 const host = '127.0.0.1'
 
 const players = [
@@ -15,25 +15,22 @@ const players = [
   { playerId: 'kenji', currency: 'JPY', balance: '5000' },
 ]
 
-/** @returns the exit code, after Ctrl+C */
-export async function tryWallet(words: string[]): Promise<number> {
-  const { values, positionals } = parseWords(words, {
-    port: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  })
-  if (values.help) {
-    console.log(tryHelp)
+export const tryWallet = command({
+  usage: 'try',
+  summary: 'a wallet in memory, with a page to try it: no clone, no database',
+  about: `Serves a wallet in memory on 127.0.0.1, and a page at / with buttons for what goes wrong between
+a platform and a wallet. Nothing is written to disk, and there are no credentials.`,
+  exitCodes: 'The exit code is 0 after Ctrl+C, and 2 if it could not begin.',
+  options: { port: otherwise('3000', whole('--port <number>', 'where it listens; 0 takes a free one')) },
+  async work({ port }) {
+    if (port > 65_535) throw new UsageError('--port must be at most 65535')
+    const { url, stop } = await serve(port)
+    console.log(textAtStart(url))
+    await interrupted()
+    await stop()
     return 0
-  }
-  noArguments('try', positionals)
-  const port = wholeNumberOf('--port', values.port) ?? portDefault
-  if (port > 65_535) throw new UsageError('--port must be at most 65535')
-  const { url, stop } = await serve(port)
-  console.log(textAtStart(url))
-  await interrupted()
-  await stop()
-  return 0
-}
+  },
+})
 
 /** Serves the wallet below /wallet, and everything else by the page. */
 async function serve(port: number): Promise<{ url: string; stop(): Promise<void> }> {

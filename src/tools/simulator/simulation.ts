@@ -372,7 +372,7 @@ function settlementsFailed({ settings, tally }: Run): AuditError {
     'SETTLEMENT_FAILED',
     `${how} never settled a bet: ${failures} times without success, the last time ${lastFailure}. ` +
       `${target} cannot be judged without settlements: correct the option settle, or set it to "unsupported" ` +
-      '(--settle-url, --settle-command, --no-settle)',
+      '(--settle-url, --settle-command)',
   )
 }
 

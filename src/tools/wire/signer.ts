@@ -1,13 +1,12 @@
 /** Signs requests with a shared secret, as `signature` of bet-wallet/http reads them. */
 import { createHmac } from 'node:crypto'
-import { check } from './checks.js'
+import { check, textOption } from './checks.js'
 import type { SignedRequest } from './target.js'
 
 /** Where a signature is, and over what. The defaults are those of `signature`. */
 interface SignerOptions {
   /** The header that has it. */
   header: string
-  secret: string
   /** `hmac-sha256` or `hmac-sha512`. */
   algorithm?: string
   /** `hex`, `base64` or `base64url`. */
@@ -20,21 +19,20 @@ interface SignerOptions {
   signed?: string
 }
 
+const optionNames = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader', 'signed']
 const digests: Readonly<Record<string, string>> = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' }
 
 /**
  * @returns the option `sign` of audit and simulator
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
-export function signerOf(options: SignerOptions): (request: SignedRequest) => Record<string, string> {
-  const {
-    header,
-    secret,
-    algorithm = 'hmac-sha256',
-    encoding = 'hex',
-    prefix = '',
-    timestampHeader,
-  } = options
+export function signerOf(
+  options: SignerOptions,
+  secret: string,
+): (request: SignedRequest) => Record<string, string> {
+  check.names(options, optionNames)
+  const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampHeader } = options
+  const header = textOption('header', options.header, 'the name of the header that has the signature')
   const digest = digests[check.oneOf('algorithm', algorithm, Object.keys(digests))] ?? ''
   const form = check.oneOf('encoding', encoding, ['hex', 'base64', 'base64url'] as const)
   const template = options.signed ?? (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}')

@@ -9,10 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { bet } from '../../../src/tools/command/bet.js'
-import { player } from '../../../src/tools/command/player.js'
+import { bet, player, transaction } from '../../../src/tools/command/lookups.js'
 import { reconcile } from '../../../src/tools/command/reconcile.js'
-import { transaction } from '../../../src/tools/command/transaction.js'
 import { noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import {
@@ -57,7 +55,7 @@ const runHere: RunCommand = async ([name = '', ...words], { database, commandUrl
     vi.spyOn(console, stream).mockImplementation((text: unknown) => void lines.push(String(text))),
   )
   try {
-    await commands[name as keyof typeof commands]([...words, ...where])
+    await commands[name as keyof typeof commands].run([...words, ...where])
   } finally {
     for (const spy of spies) spy.mockRestore()
   }

@@ -24,8 +24,7 @@ const { values } = parseArgs({
 })
 
 const command = fileURLToPath(new URL('../../../dist/command.cjs', import.meta.url))
-const prefix = 'sim-'
-const players = Array.from({ length: 12 }, (_, index) => `${prefix}${index + 1}`)
+const players = Array.from({ length: 12 }, (_, index) => `sim-${index + 1}`)
 
 async function run(words: readonly string[]): Promise<{ code: number | null; page: string }> {
   const child = spawn(process.execPath, [command, ...words], {
@@ -51,7 +50,7 @@ async function tryOut(name: string, setUp: SetUp): Promise<string[]> {
     await wallet.start()
     const { code, page } = await run([
       ...['simulate', wallet.url, '--staging', new URL(wallet.url).host, '--user', credentials.username],
-      ...['--players', `${players.length}`, '--player-prefix', prefix],
+      ...['--players', `${players.length}`, '--settle-url', '/settlement'],
       ...['--rate', '300', '--every', '20s'],
       ...Array.from({ length: Number(values.rounds) }, () => opened.faults)
         .flat()

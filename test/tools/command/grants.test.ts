@@ -69,8 +69,8 @@ test('quotes names, and takes a user of MySQL with its host', async () => {
 })
 
 test.each([
-  [[], 'Name one role'],
-  [['one', 'two'], 'Name one role'],
+  [[], '<role> is missing: bet-wallet grants <role>'],
+  [['one', 'two'], 'Only one <role> is allowed; unexpected: two'],
   [['wallet', '--for', 'everything'], '--for must be store, lookups, settlements, relay, not "everything"'],
   [['wallet', '--id', 'account_no'], "--id needs --players: the players' table"],
   [['wallet', '--players', 'pam.accounts'], '--players needs its columns: --id, --currency and --balance'],

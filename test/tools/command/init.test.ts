@@ -169,13 +169,6 @@ test('given no URL, then it names the variable', async () => {
   expect([code, error]).toEqual([2, expect.stringMatching(/DATABASE_URL \(environment\)/)])
 })
 
-test('prints help', async () => {
-  const { code, out } = await runCommand(['init', '--help'])
-  expect(code).toBe(0)
-  expect(out).toMatch(/overwrites no file/)
-  expect(out.split('\n').filter(line => line.length > 100)).toEqual([])
-})
-
 describe('given a terminal', () => {
   const schema = schemaOf(
     'postgres',

@@ -115,7 +115,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     it('says that the schema was not migrated', async () => {
       const { code, error } = await run(['bet', 'b-123', '--schema', 'elsewhere'], { url })
       expect(code).toBe(2)
-      expect(error).toMatch(/^Cannot look up: The schema elsewhere has no tables of bet-wallet: .*\n$/)
+      expect(error).toMatch(/^The schema elsewhere has no tables of bet-wallet: .*\n$/)
     })
 
     it('writes pages for a dispute beside the text, and no part of the URL', async () => {
@@ -145,7 +145,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       const wrong = url.replace(/:[^:@/]+@/, ':wrong-secret@')
       const { code, error } = await run(['bet', 'b-123', ...options], { url: wrong })
       expect(code).toBe(2)
-      expect(error).toMatch(/^Cannot look up: The database rejects this client: .*(?:password|denied).*\n$/i)
+      expect(error).toMatch(/^The database rejects this client: .*(?:password|denied).*\n$/i)
       expect(error).not.toMatch(/secret/)
     })
 
@@ -153,7 +153,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       const closedPort = url.replace(/@[^/]+\//, '@127.0.0.1:9/')
       const { code, error } = await run(['bet', 'b-123', ...options], { url: closedPort })
       expect(code).toBe(2)
-      expect(error).toMatch(/^Cannot look up: The database is unavailable: .*ECONNREFUSED.*\n$/)
+      expect(error).toMatch(/^The database is unavailable: .*ECONNREFUSED.*\n$/)
     })
 
     it('says that the driver is missing, and what to do', async () => {
@@ -171,7 +171,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const { code, error } = await run(words, { url: bare.url ?? '' })
         expect(code).toBe(2)
         expect(error).toMatch(
-          /^Cannot look up: .* has no index on \(player_id, recorded_at\).*\. See bet-wallet\/docs\/lookups\.md#indexes\. Here, allowScan is --scan\.\n$/,
+          /^.* has no index on \(player_id, recorded_at\).*\. See bet-wallet\/docs\/lookups\.md#indexes\. Here, allowScan is --scan\.\n$/,
         )
         expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
       } finally {
@@ -278,8 +278,8 @@ describe('a config file', () => {
 })
 
 it.each([
-  [['bet'], /The id of the bet is missing/],
-  [['bet', 'b', '1'], /Only one id is allowed; unexpected: 1/],
+  [['bet'], /<betId> is missing: bet-wallet bet <betId>/],
+  [['bet', 'b', '1'], /Only one <betId> is allowed; unexpected: 1/],
   [['bet', 'b-1'], /The database is missing: --database-url/],
   [
     ['bet', 'b-1', '--database-url', 'http://user:secret@host/'],
@@ -295,7 +295,7 @@ it.each([
   [['owed', '--to', 'tomorrow'], /--to must be a time, /],
   [
     ['transaction', 't-1', '--html', 't.html'],
-    /^Unknown option '--html': only audit, bet, player, reconcile and simulate have it\n\nSee bet-wallet transaction --help\.\n$/,
+    /^Unknown option '--html'\n\nSee bet-wallet transaction --help\.\n$/,
   ],
   [['bet', 'b-1', '--html', '/nowhere/bet.html'], /\/nowhere\/bet\.html cannot be written/],
   [['player', 'anna', '--html', '/'], /\/ cannot be written: it is a directory/],
@@ -309,11 +309,4 @@ it.each([
   expect(code).toBe(2)
   expect(error).toMatch(problem)
   expect(error).not.toMatch(/secret|\n {4}at /)
-})
-
-it.each(['bet', 'transaction', 'player', 'owed'])('prints help for %s', async word => {
-  const { code, out } = await run([word, '--help'])
-  expect(code).toBe(0)
-  expect(out).toMatch(/--database-url/)
-  expect(out.split('\n').every(line => line.length <= 100)).toBe(true)
 })

@@ -1,6 +1,9 @@
 /** The commands sign each call by HMAC, with the secret of the environment: `signature` accepts it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createNodeListener, signature } from '../../../src/http/index.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
@@ -25,32 +28,47 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const audit = (options: readonly string[], secret: string | null) =>
-  runCommand(['audit', url, '--player', 'anna', '--currency', 'EUR', '--only', 'AU-101', ...options], {
+const auditWith = (path: string, secret: string | null) =>
+  runCommand(['audit', url, '--player', 'anna', '--currency', 'EUR', '--only', 'AU-101', '--sign', path], {
     environment: secret === null ? {} : { BET_WALLET_SECRET: secret },
   })
-const form = ['--sign-header', 'X-Signature', '--sign-algorithm', 'hmac-sha512', '--sign-encoding', 'base64']
-const signs = [...form, '--sign-prefix', 'v1=', '--sign-timestamp', 'X-Time']
-const text = ['--sign-text', '{method}{path}{timestamp}.{body}']
+const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-signed-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+function file(form: unknown): string {
+  const path = join(folder, 'sign.json')
+  writeFileSync(path, JSON.stringify(form))
+  return path
+}
+const form = {
+  ...{ header: 'X-Signature', algorithm: 'hmac-sha512', encoding: 'base64' },
+  ...{ prefix: 'v1=', timestampHeader: 'X-Time' },
+}
+const signed = { ...form, signed: '{method}{path}{timestamp}.{body}' }
 
-test('with the options of the page', async () => {
-  const { code, out, error } = await audit([...signs, ...text], 'signing-secret')
+test('with the form of the page', async () => {
+  const { code, out, error } = await auditWith(file(signed), 'signing-secret')
   expect([code, error]).toEqual([0, expect.not.stringContaining('Cannot')])
   expect(out + error).not.toContain('signing-secret')
 })
 
 test.each([
-  ['another secret', [...signs, ...text], 'another-secret'],
-  ['the default text, which has no method and path', signs, 'signing-secret'],
-])('not with %s', async (_, options, secret) => {
-  const { code, error } = await audit(options, secret)
+  ['another secret', signed, 'another-secret'],
+  ['the default text, which has no method and path', form, 'signing-secret'],
+])('not with %s', async (_, as, secret) => {
+  const { code, error } = await auditWith(file(as), secret)
   expect([code, error]).toEqual([2, expect.stringContaining('the credentials are missing or wrong')])
 })
 
 test.each([
-  [['--sign-prefix', 'v1='], '--sign-prefix needs --sign-header'],
-  [['--sign-header', 'x-signature'], '--sign-header needs the secret in BET_WALLET_SECRET'],
-])('given %j, then exit code 2 and the problem', async (options, problem) => {
-  const { code, error } = await audit(options, null)
+  ['a form without a header', () => file({ prefix: 'v1=' }), 'header must be the name of the header'],
+  ['a name that is none', () => file({ ...form, secret: 'x' }), 'unknown option "secret"'],
+  ['no file', () => join(folder, 'none.json'), '--sign: '],
+])('given %s, then exit code 2 and the problem', async (_, path, problem) => {
+  const { code, error } = await auditWith(path(), 'signing-secret')
   expect([code, error]).toEqual([2, expect.stringContaining(problem)])
+})
+
+test('given no secret, then exit code 2, and the variable is named', async () => {
+  const { code, error } = await auditWith(file(form), null)
+  expect([code, error]).toEqual([2, expect.stringContaining('--sign needs a secret: BET_WALLET_SECRET')])
 })

@@ -31,7 +31,7 @@ afterAll(async () => {
 const host = () => new URL(wallet.baseUrl).host
 const words = (...more: readonly string[]) => [
   ...['simulate', wallet.baseUrl, '--staging', host(), '--user', credentials.username],
-  ...['--players', 'ann,cem', '--rate', '200', '--every', '1s', ...more],
+  ...['--settle-url', '/settlement', '--players', 'ann,cem', '--rate', '200', '--every', '1s', ...more],
 ]
 
 it.each([

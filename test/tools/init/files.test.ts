@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
-import { tablesGiven } from '../../../src/tools/command/players-options.js'
+import { parseWords, valuesOf } from '../../../src/tools/command/option.js'
+import { playersOptions, tablesGiven } from '../../../src/tools/command/players-options.js'
 import { existing, writeFiles } from '../../../src/tools/init/files.js'
 import { type Mapping, playersOf, playersWords } from '../../../src/tools/init/mapping.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
@@ -124,9 +125,7 @@ describe('the options of bet-wallet migrate', () => {
     const mapping = mappingOf(engine, accounts(engine), { 'minor-units': units })
     const words = playersWords(mapping)
     expect(words.join(' ')).toContain(expected)
-    const values = Object.fromEntries(
-      words.flatMap((word, index) => (index % 2 === 0 ? [[word.slice(2), words[index + 1] ?? '']] : [])),
-    )
+    const values = valuesOf(playersOptions, parseWords(playersOptions, words).given)
     expect(tablesGiven(values)?.players).toEqual(playersOf(mapping))
   })
 })

@@ -1,0 +1,103 @@
+/** `bet-wallet bet`, `transaction`, `player` and `owed`: what the wallet has recorded. They change nothing. */
+import { explainBet } from '../../lookups/bet-explanation.js'
+import { findOwed } from '../../lookups/owed.js'
+import type { BetHistory } from '../../lookups/records.js'
+import { betReport, unknownBetReport } from '../records/bet.js'
+import { owedReport } from '../records/owed.js'
+import { playerReport } from '../records/player.js'
+import { transactionReport } from '../records/transaction.js'
+import { pageOf } from '../report/page.js'
+import { textOf } from '../report/text.js'
+import { sourceOptions, withLookups } from './lookup-source.js'
+import { on, output, text, time, whole } from './option.js'
+import { forTerminal, printJson, writeReport } from './output.js'
+import { command } from './subcommand.js'
+
+const about = `Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
+Times are UTC unless they have an offset, such as +01:00. Ids are compared exactly.`
+const exitCodes =
+  'The exit code is 0, 1 if nothing was found (owed: 0), and 2 if the lookup was not possible.'
+
+const options = { ...sourceOptions, json: on('--json', 'prints JSON') }
+const html = output('--html <file>', 'a page for support and finance, to read to the player')
+
+export const bet = command({
+  ...{ usage: 'bet <betId>', summary: 'explains a bet: each call, its rule, what holds now' },
+  ...{ about, exitCodes, options: { ...options, html } },
+  async work(values, betId) {
+    const history = await withLookups(values, lookups => lookups.bet(betId))
+    const report = history === null ? unknownBetReport(betId) : betReport(history)
+    if (history === null) console.error(textOf(report))
+    else if (values.json) printJson(withStory(history))
+    else console.log(textOf(report))
+    writeReport(values.html, () => pageOf(report))
+    return history === null ? 1 : 0
+  },
+})
+
+/** The records, each transaction with its rule, and the story. */
+function withStory(history: BetHistory) {
+  const { verdict, steps, now, notes } = explainBet(history)
+  const transactions = steps.map(({ transaction, rule, why }) => ({ ...transaction, rule, why }))
+  return { ...history, transactions, verdict, now, notes }
+}
+
+export const transaction = command({
+  ...{ usage: 'transaction <transactionId>', summary: 'shows every operation that has used the id' },
+  ...{ about, exitCodes, options },
+  async work(values, transactionId) {
+    const found = await withLookups(values, lookups => lookups.transaction(transactionId))
+    const printed = textOf(transactionReport(transactionId, found))
+    if (found.length === 0) console.error(printed)
+    else if (values.json) printJson(found)
+    else console.log(printed)
+    return found.length === 0 ? 1 : 0
+  },
+})
+
+export const player = command({
+  usage: 'player <playerId>',
+  summary: 'shows an account with its transactions and bets, page by page',
+  ...{ about, exitCodes },
+  options: {
+    ...options,
+    from: time('--from <time>', 'recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z'),
+    to: time('--to <time>', 'recorded before'),
+    limit: whole('--limit <number>', 'transactions per page, at most 1000 (50)'),
+    cursor: text('--cursor <text>', 'the next page, as the page before has printed it'),
+    html,
+  },
+  async work(values, playerId) {
+    const { databaseUrl: _, schema, config, allowScan, json, html: page, ...range } = values
+    const history = await withLookups(values, lookups => lookups.player(playerId, range))
+    if (history === null) {
+      console.error(
+        `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
+      )
+      return 1
+    }
+    const report = playerReport(history, range)
+    if (json) printJson(history)
+    else console.log(textOf(report))
+    writeReport(page, () => pageOf(report))
+    return 0
+  },
+})
+
+export const owed = command({
+  usage: 'owed',
+  summary: 'shows the clawbacks that were not collected, in sum and bet by bet',
+  ...{ about: `${about}\nEvery bet is read; that needs the index of a bet.`, exitCodes },
+  options: {
+    ...options,
+    playerId: text('--player <id>', "only this player's"),
+    from: time('--from <time>', 'bets whose last clawback was refused at or after'),
+    to: time('--to <time>', 'or before'),
+  },
+  async work(values) {
+    const report = await withLookups(values, lookups => findOwed(lookups, values))
+    if (values.json) printJson(report)
+    else console.log(textOf(owedReport(report)))
+    return 0
+  },
+})

@@ -1,0 +1,2 @@
+/** Wrong usage of the command. The message is for the user. */
+export class UsageError extends Error {}
