@@ -19,7 +19,8 @@ export const audit = command({
   about: `Sends the calls of the interface to <base-url>/placebet, /unsettlement and /rollbackbet, and judges
 the answers. No other address is called except --settle-url, and redirects are not followed. Use a
 test player with 20.00 of most currencies and no other activity: balances are compared to the last
-digit. All stakes are rolled back, and credits that settlements leave are staked on a last bet.`,
+digit. All stakes are rolled back, and credits that settlements leave are staked on a last bet.
+Cases that need a settlement, a pause or a restart are skipped without theirs.`,
   exitCodes: `The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
 no bet could be settled the given way), was stopped, or skipped every case.`,
   options: {
@@ -31,7 +32,7 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
     clawbacks: off('--no-clawbacks', 'the PAM cannot debit: unsettlements get INSUFFICIENT_FUNDS'),
     statusCodes: several(
       '--status <code=status>',
-      "an agreed status: INSUFFICIENT_FUNDS=400; '*=400' is of all codes that are not named, '*=*' allows any",
+      "an agreed status: INSUFFICIENT_FUNDS=400; '*=400' is for all others, '*=*' allows any",
       agreedBy(status => (status === '*' ? status : Number(status))),
     ),
     errorCodes: several(
@@ -44,20 +45,14 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
       lists.flatMap(list => list.split(',')).filter(id => id.trim() !== ''),
     ),
     list: prints('--list', 'prints all cases and sends nothing', () => formatCases(auditCases)),
-    pauseMs: duration(
-      '--pause <duration>',
-      'one long pause, for what a wallet forgets after some time: 90s; without it those cases are skipped',
-    ),
+    pauseMs: duration('--pause <duration>', 'one long pause, for what a wallet forgets: 90s'),
     restart: option(
       '--restart-command <line>',
-      'a shell command that restarts the wallet, for what it keeps in memory; without it those cases are skipped',
+      'a shell command that restarts the wallet, for what it keeps in memory',
       line => ({ command: line }),
     ),
     raceRounds: otherwise('6', whole('--rounds <number>', 'how many times each race is run')),
-    attempts: otherwise(
-      '25',
-      whole('--attempts <number>', 'how often a call is sent until its outcome is known'),
-    ),
+    attempts: otherwise('25', whole('--attempts <number>', 'how often a call without outcome is sent')),
     timeBudgetMs: duration('--time-budget <duration>', 'cases that have not started by then are skipped'),
   },
   async work({ settleUrl, settleCommand, minorUnits, json, junit, html, list: _, ...options }, baseUrl) {

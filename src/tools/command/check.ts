@@ -48,15 +48,21 @@ a missing right. The two lists never change it.`,
   async work(values) {
     const urls = urlsOf(values.databaseUrls)
     for (const url of urls) checkTables(url, values)
-    const servers: CheckedServer[] = []
-    for (const url of urls) servers.push(await checkServer(url, values, urls.length === 1))
-    const together = await togetherOf(urls, servers, values)
-    const findings = [...servers.flatMap(server => server.findings), ...together]
-    const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
-    if (values.json) printJson({ passed, servers, together })
-    else console.log(textOf(reportOf(servers, together)))
-    if (findings.some(({ state }) => state === 'problem')) return 1
-    return passed ? 0 : 2
+    const databases = urls.map(url => openDatabase(url))
+    try {
+      const servers: CheckedServer[] = []
+      for (const database of databases)
+        servers.push(await checkServer(database, values, databases.length === 1))
+      const together = await togetherOf(databases, servers, values)
+      const states = [...servers.flatMap(server => server.findings), ...together].map(({ state }) => state)
+      const passed = !states.includes('problem') && !states.includes('unknown')
+      if (values.json) printJson({ passed, servers, together })
+      else console.log(textOf(reportOf(servers, together)))
+      if (states.includes('problem')) return 1
+      return passed ? 0 : 2
+    } finally {
+      await Promise.all(databases.map(database => database.close()))
+    }
   },
 })
 
@@ -80,54 +86,38 @@ function checkTables(url: string, values: Values): void {
 
 const standbyText = 'a standby or read-only: the wallet does not use it until it can be written to'
 
-async function checkServer(url: string, values: Values, isAlone: boolean): Promise<CheckedServer> {
-  const database = openDatabase(url)
-  const { host, pathname } = parsed(url)
+async function checkServer(database: Database, values: Values, isAlone: boolean): Promise<CheckedServer> {
+  const { host, pathname } = parsed(database.url)
   const server = `${host}${pathname}`
-  try {
-    const about = await aboutOf(database).catch((error: unknown) => {
-      const text = withoutPassword(describe(error) || wordsOf(error), url)
-      return finding('connection', 'unknown', `no answer: ${text}`)
-    })
-    if ('state' in about) return { server, version: null, user: null, isWritable: null, findings: [about] }
-    const { version, user, isStandby } = about
-    const findings = isStandby
-      ? [finding('server', isAlone ? 'problem' : 'skipped', standbyText)]
-      : await findingsOf(database, values, user)
-    return { server, version, user, isWritable: !isStandby, findings }
-  } finally {
-    await database.close()
-  }
+  const about = await aboutOf(database).catch((error: unknown) => {
+    const text = withoutPassword(describe(error) || wordsOf(error), database.url)
+    return finding('connection', 'unknown', `no answer: ${text}`)
+  })
+  if ('state' in about) return { server, version: null, user: null, isWritable: null, findings: [about] }
+  const { version, user, isStandby } = about
+  const findings = isStandby
+    ? [finding('server', isAlone ? 'problem' : 'skipped', standbyText)]
+    : await findingsOf(database, values, user)
+  return { server, version, user, isWritable: !isStandby, findings }
 }
 
 /** What is wrong with several servers, of which each alone may be as it should. */
 async function togetherOf(
-  urls: readonly string[],
+  databases: readonly Database[],
   servers: readonly CheckedServer[],
   values: Values,
 ): Promise<Finding[]> {
-  if (urls.length < 2) return []
+  if (databases.length < 2) return []
   if (servers.every(({ isWritable }) => isWritable === false))
     return [finding('server', 'problem', 'none of these servers can be written to: name the primary too')]
-  const databases = urls.map(url => openDatabase(url))
-  try {
-    const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
-    const tables = await firstOf(databases.map(database => () => tablesIn(database, values)))
-    if (pools.length < urls.length || tables === null) return []
-    const problem = await checkMysqlServers(pools, tables)
-    return problem === null ? [] : [problem]
-  } finally {
-    await Promise.all(databases.map(database => database.close()))
+  const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
+  for (const database of pools.length < databases.length ? [] : databases) {
+    // Why a server does not name them, `checkServer` has said.
+    const tables = await tablesIn(database, values).catch(() => null)
+    const problem = tables && (await checkMysqlServers(pools, tables))
+    if (tables !== null) return problem === null ? [] : [problem]
   }
-}
-
-/** The result of the first attempt that succeeds; `null`: all failed, and `checkServer` has said why. */
-async function firstOf<T>(attempts: readonly (() => Promise<T>)[]): Promise<T | null> {
-  for (const attempt of attempts) {
-    const found = await attempt().catch(() => null)
-    if (found !== null) return found
-  }
-  return null
+  return []
 }
 
 interface About {

@@ -11,6 +11,7 @@ export class DatabaseError extends Error {}
 
 interface PostgresDatabase {
   engine: 'postgres'
+  url: string
   pool: PostgresPool
   /** Runs a statement, for a minute at most: rows as objects. */
   ask(text: string, values?: unknown[]): Promise<unknown[]>
@@ -19,6 +20,7 @@ interface PostgresDatabase {
 
 interface MysqlDatabase {
   engine: 'mysql'
+  url: string
   pool: MysqlPool
   /** Runs a statement, for a minute at most: rows as lists of values. */
   ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
@@ -39,6 +41,7 @@ export function openDatabase(url: string, advice = ''): Database {
     const pool = postgresPool(url, advice)
     return {
       engine: 'postgres',
+      url,
       pool,
       close: () => pool.end(),
       ask: async (text, values = []) => (await pool.query({ text, values, query_timeout: statementMs })).rows,
@@ -47,6 +50,7 @@ export function openDatabase(url: string, advice = ''): Database {
   const pool = mysqlPool(url.replace(/^mariadb:/i, 'mysql:'), advice)
   return {
     engine: 'mysql',
+    url,
     pool,
     close: () => pool.promise().end(),
     ask: (text, values = []) =>

@@ -67,7 +67,8 @@ names each option that is missing. It changes nothing in the database, and overw
     return await withTerminal(async terminal => {
       const proposal = await decide(schema, answers, terminal)
       if (proposal === null) return 2
-      printProposal(proposal, terminal)
+      printReasons(proposal.reasons, terminal)
+      for (const note of proposal.notes) terminal.print(`Note: ${note}`)
       const needsUrl = url !== process.env.DATABASE_URL
       return await write({ cwd, folder, project, mapping: proposal.mapping, needsUrl }, terminal)
     })
@@ -97,13 +98,6 @@ function folderOf(path: string): string {
   const folder = relative('.', path).replaceAll('\\', '/')
   if (folder.startsWith('..')) throw new UsageError('--folder must be below the current folder')
   return folder === '' ? '.' : folder
-}
-
-function refuseExisting(files: readonly string[]): void {
-  if (files.length > 0)
-    throw new UsageError(
-      `${files.join(', ')} ${files.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,
-    )
 }
 
 async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promise<T> {
@@ -191,11 +185,6 @@ function printReasons(reasons: readonly Reason[], { print }: Terminal): void {
   for (const { part, value, reason } of reasons) print(`${part.padEnd(9)}  ${value.padEnd(width)}  ${reason}`)
 }
 
-function printProposal({ reasons, notes }: Ready, terminal: Terminal): void {
-  printReasons(reasons, terminal)
-  for (const note of notes) terminal.print(`Note: ${note}`)
-}
-
 interface Writing {
   cwd: string
   folder: string
@@ -209,7 +198,11 @@ async function write(writing: Writing, terminal: Terminal): Promise<number> {
   const { cwd, folder, project, mapping } = writing
   const files = projectFiles(mapping, project.isModule, folder)
   const paths = files.map(({ path }) => path)
-  refuseExisting(existing(cwd, paths))
+  const there = existing(cwd, paths)
+  if (there.length > 0)
+    throw new UsageError(
+      `${there.join(', ')} ${there.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,
+    )
   if (terminal.ask !== null) {
     const answer = await terminal.ask(`Write ${paths.join(', ')}? (Y/n) `)
     if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) {
@@ -226,33 +219,20 @@ async function write(writing: Writing, terminal: Terminal): Promise<number> {
 function nextSteps({ project, folder, mapping, needsUrl }: Writing): string[] {
   const missing = ['fast-check', 'tsx'].filter(name => !project.has(name))
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
+  const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
-  const steps: readonly (readonly [string, string])[] = [
-    ...(needsUrl
-      ? ([['export DATABASE_URL=…', 'the URL of this database: the programs read it']] as const)
-      : []),
-    ...(missing.length === 0 ? [] : ([[`npm install --save-dev ${missing.join(' ')}`, '']] as const)),
-    ...(view === null ? [] : ([[`${view};`, 'SQL: the wallet reads your table by this view']] as const)),
-    [
-      `npx bet-wallet migrate ${playersWords(mapping).map(shellWord).join(' ')} --lookup-indexes`,
-      "creates the library's tables; with --print, SQL for your migration tool",
-    ],
-    [at('kit.ts'), 'fills the schema bet_wallet_kit, and drops it: on a copy of your database'],
-    [at('server.ts'), 'serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1'],
-    [
-      'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement',
-      'tests the running server with two of your players, who have funds',
-    ],
-    [
-      'npx bet-wallet grants wallet',
-      'prints the rights of the role wallet; for other roles --for lookups, --for settlements',
-    ],
-    ...moreGrants(mapping, 'wallet').map(statement => [statement, 'SQL: and these'] as const),
-    ['npx bet-wallet check', "tests the database, as the wallet's user"],
+  const steps = [
+    needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
+    missing.length > 0 && `npm install --save-dev ${missing.join(' ')}`,
+    view !== null && `${view};  # SQL: the wallet reads your table by this view`,
+    `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
+    `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
+    `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
+    'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds',
+    'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
+    ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
+    "npx bet-wallet check  # tests the database, as the wallet's user",
   ]
-  return [
-    '',
-    'Next (docs/first-hour.md):',
-    ...steps.map(([command, what]) => `  ${command}${what === '' ? '' : `  # ${what}`}`),
-  ]
+  const shown = steps.filter(step => step !== false)
+  return ['', 'Next (docs/first-hour.md):', ...shown.map(step => `  ${step}`)]
 }

@@ -35,55 +35,43 @@ export function writeReport(file: string | undefined, render: () => string): voi
   }
 }
 
+const bufferedCharacters = 65_536
+
 /**
  * A file that gets its name only when it is complete. Reports hold players' data: only their owner may read
  * them. Until then the file has a random new name. A link with the final name is replaced and not followed,
  * so the content cannot be written elsewhere.
  */
-export function openReport(name: string) {
+export function openReport(name: string, start = '') {
   const part = `${name}.${randomBytes(8).toString('hex')}.part`
   const descriptor = openSync(part, 'wx', 0o600)
-  let open = true
+  let isOpen = true
+  let text = start
+  const write = () => {
+    writeSync(descriptor, text)
+    text = ''
+  }
   const close = () => {
-    open = false
+    isOpen = false
     closeSync(descriptor)
   }
   return {
-    write: (text: string): void => void writeSync(descriptor, text),
+    write(more: string): void {
+      text += more
+      if (text.length > bufferedCharacters) write()
+    },
     finish(): void {
+      write()
       close()
       renameSync(part, name)
       console.error(`Written: ${name}`)
     },
     /** Unless it is finished. */
     discard(): void {
-      if (!open) return
+      if (!isOpen) return
       close()
       rmSync(part, { force: true })
     },
-  }
-}
-
-const bufferedCharacters = 65_536
-
-/** A report that is written in pieces. */
-export function bufferedFile(name: string, start = '') {
-  const file = openReport(name)
-  let text = start
-  const write = () => {
-    file.write(text)
-    text = ''
-  }
-  return {
-    write(line: string): void {
-      text += line
-      if (text.length > bufferedCharacters) write()
-    },
-    finish(): void {
-      write()
-      file.finish()
-    },
-    discard: file.discard,
   }
 }
 

@@ -7,7 +7,7 @@ import { reconcile as compare, type Reconciliation } from '../reconcile/reconcil
 import { formatReconciliation } from '../reconcile/text.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
 import { duration, option, output, readJson, required, text } from './option.js'
-import { bufferedFile, overwriteLine, writeReport } from './output.js'
+import { openReport, overwriteLine, writeReport } from './output.js'
 import { command } from './subcommand.js'
 
 const exitCodes: Record<Reconciliation['verdict'], number> = {
@@ -29,19 +29,18 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
     from: required(
       text(
         '--from <time>',
-        "the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z; without Z, in the mapping's time zone, or in UTC",
+        "its start: 2026-11-21 or 2026-11-21T00:00:00Z; without Z in the mapping's time zone, or UTC",
       ),
     ),
     to: required(text('--to <time>', 'its end, which is not part of it')),
     mapping: option(
       '--mapping <file.json>',
-      'the names of its columns, its words for operations and statuses, and how its dates are written: docs/reconciliation.md',
+      'its columns, words and dates, if they are others: docs/reconciliation.md',
       readJson,
     ),
     marginMs: duration(
       '--margin <duration>',
-      'how far before and after the range the wallet is read too, for what it recorded a little earlier or' +
-        ' later than the platform dates it (1h)',
+      'how much earlier or later than the platform the wallet may have recorded (1h)',
     ),
     ...sourceOptions,
     json: output('--json <file>', 'the result as JSON, with up to 1,000 differences of each kind'),
@@ -50,7 +49,7 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
   },
   async work(values, _, report) {
     const { databaseUrl, schema, config, allowScan, json, lines: file, html, ...options } = values
-    const lines = file === undefined ? null : bufferedFile(file)
+    const lines = file === undefined ? null : openReport(file)
     const isTerminal = process.stderr.isTTY
     try {
       const result = await withLookups(values, lookups =>

@@ -24,7 +24,7 @@ import {
   type Values as ValuesOf,
   whole,
 } from './option.js'
-import { bufferedFile, columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
+import { columnsOf, forTerminal, openReport, overwriteLine, stopSignal, writeReport } from './output.js'
 import { platformReportHeader, platformReportLine } from './platform-report.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
@@ -34,9 +34,8 @@ const options = {
   players: required(
     option(
       '--players <players>',
-      '20: sim-1 to sim-20; or ids: anna,kenji; or players.json, a list of ids or of { "playerId", "currency",' +
-        ' "balance", "sessionId" }, of which only the first is required. The wallet must know them; they need' +
-        ' funds and must have no other activity',
+      '20: sim-1 to sim-20; or ids: anna,kenji; or players.json, a list of ids or of { "playerId" } with' +
+        ' currency, balance and sessionId if you like. They need funds and no other activity',
       playersOf,
     ),
   ),
@@ -45,26 +44,18 @@ const options = {
   durationMs: duration('--duration <duration>', 'how long bets are placed: 90s, 10m, 1h'),
   ratePerSecond: decimal('--rate <number>', 'the most requests per second (as many as the wallet answers)'),
   chaos: decimal('--chaos <0 to 1>', 'how unreliable the network is (0.2; with --fault 0)'),
-  pauseMs: duration(
-    '--pause <duration>',
-    'waits before old calls are sent again at the end, and finds what the wallet forgets by then: 90s',
-  ),
+  pauseMs: duration('--pause <duration>', 'before old calls are sent again at the end: 90s'),
   commands: several(
     '--fault <command>',
-    'a shell command that breaks servers, repairs them, and ends when all are back; several run in turn.' +
-      ' Each is printed when it runs, may last 10 minutes, and must close its output',
+    'a shell command that breaks servers, repairs them, and ends when all are back, in 10 minutes at most',
     commands => commands,
   ),
   everyMs: duration(
     '--every <duration>',
-    'from one fault to the next: 20s. Without --bets and --duration each fault is injected once',
+    'to the next fault: 20s. Without --bets and --duration each is injected once',
   ),
   staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
-  report: output(
-    '--report <file>',
-    'what a platform would report for a reconciliation: a row of CSV per transaction, as bet-wallet' +
-      ' reconcile reads it without a mapping',
-  ),
+  report: output('--report <file>', "the platform's report as CSV, for bet-wallet reconcile"),
 }
 
 type Values = ValuesOf<typeof options>
@@ -90,7 +81,7 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
     const everyMs = everyMsOf(values, baseUrl)
     let running: string | null = null
     const isTerminal = process.stderr.isTTY
-    const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
+    const platform = values.report === undefined ? null : openReport(values.report, platformReportHeader)
     try {
       const settings = settingsOf({
         ...simulationOptionsOf(values, baseUrl),

@@ -21,13 +21,12 @@ export const walletOptions = {
   ),
   settleUrl: text(
     '--settle-url <url>',
-    'a path below the base URL (/settlement) or a complete URL that accepts transactionId, betId,' +
-      ' playerId, type (BET_PAID, VOIDED, CASHOUT), amount, currency and transactionDate as JSON, and' +
-      ' answers 2xx',
+    'settles by POST to a path below the base URL (/settlement) or a URL: transactionId, betId, playerId,' +
+      ' type (BET_PAID, VOIDED, CASHOUT), amount, currency and transactionDate as JSON; 2xx is done',
   ),
   settleCommand: text(
     '--settle-command <line>',
-    'instead: a shell command that reads the same JSON as one line, and exits with code 0',
+    'settles by a shell command that reads the same JSON as one line; exit code 0 is done',
   ),
   concurrency: otherwise('16', whole('--concurrency <number>', 'the most requests at once')),
   seed: whole('--seed <number>', 'makes amounts and timing reproducible'),

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
-import { bufferedFile } from '../../../src/tools/command/output.js'
+import { openReport } from '../../../src/tools/command/output.js'
 import { endPlatformReport } from '../../../src/tools/command/simulate.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-report-'))
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 function end(file: string, complete: boolean) {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   const error = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const platform = bufferedFile(file, 'header\n')
+  const platform = openReport(file, 'header\n')
   endPlatformReport(file, platform, { complete, startedAt: '2026-11-23T20:00:00.000Z' })
   platform.discard()
   return { out: log.mock.calls.join('\n'), error: error.mock.calls.join('\n') }
