@@ -2,7 +2,7 @@
 import { several, text } from './option.js'
 import { UsageError } from './usage-error.js'
 
-/** The second is that of the application, which may write: lookups and `check` should have a user of their own. */
+/** The second is the application's, which may write: lookups and `check` should have a user of their own. */
 const variables = ['BET_WALLET_DATABASE_URL', 'DATABASE_URL']
 const flag = '--database-url <url>'
 const meaning =

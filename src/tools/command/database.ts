@@ -72,8 +72,12 @@ async function mysqlRows(pool: MysqlPool, statement: object): Promise<(string | 
 }
 
 /** Calls `work` with the database, and closes it behind it. Errors do not show the password. */
-export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = openDatabase(url)
+export async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+  advice = '',
+): Promise<T> {
+  const database = openDatabase(url, advice)
   try {
     return await work(database)
   } catch (error) {

@@ -1,14 +1,13 @@
 /** The lookups of a command: of a database URL with the operator's own driver, or of a config file. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isA, textOf } from '../../foreign-values.js'
+import { textOf } from '../../foreign-values.js'
 import type { WalletLookups } from '../../lookups/records.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
-import { DatabaseError, openDatabase } from './database.js'
-import { databaseUrlOf, urlOption, withoutPassword } from './database-url.js'
+import { type Database, DatabaseError, withDatabase } from './database.js'
+import { databaseUrlOf, urlOption } from './database-url.js'
 import { on, text, type Values } from './option.js'
-import { wordsOf } from './output.js'
 import { schemaOption } from './players-options.js'
 import { UsageError } from './usage-error.js'
 
@@ -24,13 +23,6 @@ export const sourceOptions = {
   allowScan: on('--scan', 'reads the whole table where an index is missing'),
 }
 
-interface Source {
-  lookups: WalletLookups
-  /** Of the database, if it is known. */
-  url?: string
-  close(): Promise<void>
-}
-
 /**
  * Calls `work` with the lookups, and closes them behind it.
  *
@@ -38,36 +30,24 @@ interface Source {
  * @throws {DatabaseError} without the driver, or for an unusable config file
  */
 export async function withLookups<T>(
-  values: Values<typeof sourceOptions>,
+  { config, databaseUrl, schema, allowScan }: Values<typeof sourceOptions>,
   work: (lookups: WalletLookups) => Promise<T>,
 ): Promise<T> {
-  const { config, databaseUrl, schema, allowScan } = values
-  if (config !== undefined && (databaseUrl ?? schema ?? allowScan) !== undefined)
+  if (config !== undefined) {
+    if ((databaseUrl ?? schema ?? allowScan) === undefined) return await withConfigured(config, work)
     throw new UsageError('--config excludes --database-url, --schema and --scan: the file makes the lookups')
-  const source = config === undefined ? openSource(values) : await configured(config)
-  try {
-    return await work(source.lookups)
-  } catch (error) {
-    if (isA(error, Error) && source.url !== undefined)
-      error.message = withoutPassword(wordsOf(error), source.url)
-    throw error
-  } finally {
-    await source.close()
   }
-}
-
-function openSource({ databaseUrl, schema, allowScan = false }: Values<typeof sourceOptions>): Source {
+  const options = { ...(schema !== undefined && { schema }), allowScan: allowScan ?? false }
   const url = databaseUrlOf(databaseUrl, ', or --config')
-  const options = { ...(schema !== undefined && { schema }), allowScan }
-  const { engine, pool, close } = openDatabase(url, ' Or state lookups of your own by --config.')
-  const lookups =
+  const lookupsOf = ({ engine, pool }: Database) =>
     engine === 'postgres' ? createPostgresLookups(pool, options) : createMysqlLookups(pool, options)
-  return { lookups, url, close }
+  const advice = ' Or state lookups of your own by --config.'
+  return await withDatabase(url, database => work(lookupsOf(database)), advice)
 }
 
 const lookupNames = ['bet', 'transaction', 'player', 'owed', 'transactions'] as const
 
-async function configured(file: string): Promise<Source> {
+async function withConfigured<T>(file: string, work: (lookups: WalletLookups) => Promise<T>): Promise<T> {
   const path = resolve(file)
   let module: Record<string, unknown>
   try {
@@ -75,16 +55,15 @@ async function configured(file: string): Promise<Source> {
   } catch (error) {
     throw new DatabaseError(`${path} cannot be loaded: ${textOf(error)}`)
   }
+  const { close } = module
   const lookups = module.lookups as Partial<WalletLookups> | undefined
   if (!lookupNames.every(name => typeof lookups?.[name] === 'function'))
     throw new DatabaseError(
       `${path} must export lookups, as createPostgresLookups or createMysqlLookups return them`,
     )
-  const { close } = module
-  return {
-    lookups: lookups as WalletLookups,
-    close: async () => {
-      if (typeof close === 'function') await close()
-    },
+  try {
+    return await work(lookups as WalletLookups)
+  } finally {
+    if (typeof close === 'function') await close()
   }
 }

@@ -1,4 +1,4 @@
-/** `bet-wallet bet`, `transaction`, `player` and `owed`: what the wallet has recorded. They change nothing. */
+/** `bet-wallet bet`, `transaction`, `player` and `owed`: what the wallet has recorded. */
 import { explainBet } from '../../lookups/bet-explanation.js'
 import { findOwed } from '../../lookups/owed.js'
 import type { BetHistory } from '../../lookups/records.js'

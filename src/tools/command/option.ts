@@ -1,4 +1,4 @@
-/** An option of a command, declared once: parsing, `--help` and the table of docs/configuration.md read it. */
+/** An option of a command, declared once: parsing, `--help` and docs/configuration.md read it. */
 import { readFileSync } from 'node:fs'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'

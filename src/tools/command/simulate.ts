@@ -174,7 +174,7 @@ function everyMsOf({ commands, everyMs, staging }: Values, baseUrl: string): num
   return everyMs
 }
 
-/** Each fault once, and time for its calls; a call is given up after more than the time between two faults. */
+/** Each fault once, and time for its calls; a call is given up after more than the time between faults. */
 const faultyOptions = ({ commands = [], bets, durationMs, chaos }: Values, everyMs: number) => ({
   ...(bets === undefined && durationMs === undefined && { durationMs: (commands.length + 1) * everyMs }),
   ...(chaos === undefined && { chaos: 0 }),

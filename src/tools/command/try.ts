@@ -1,4 +1,5 @@
 /** `bet-wallet try`: a wallet in memory with a page, to see what the library does. */
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeListener } from '../../http/index.js'
@@ -61,17 +62,13 @@ async function serve(port: number): Promise<{ url: string; stop(): Promise<void>
   }
 }
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new UsageError(`Port ${port} is in use. --port 0 takes a free one.`)
-          : error,
-      ),
-    )
-    server.listen(port, host, resolve)
-  })
+async function listen(server: Server, port: number): Promise<void> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new UsageError(`Port ${port} is in use. --port 0 takes a free one.`)
+  }
 }
 
 const interrupted = () =>
