@@ -11,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createMysqlStore, type MysqlTables, migrateMysql } from '../../src/stores/mysql/index.js'
 import { createPostgresStore, migratePostgres, type PostgresTables } from '../../src/stores/postgres/index.js'
+import { allCommands, commandNames } from '../../src/tools/command/commands.js'
+import { nameOf } from '../../src/tools/command/option.js'
 import { isMysql, noServer, startServer } from '../mysql/engine.js'
-import { commandFile, excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
+import { excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
 import { type CodeBlock, codeBlocksOf, readPage, readPages, root, sectionOf } from './pages.js'
 import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
 
@@ -116,32 +118,27 @@ describe('sh blocks', () => {
       const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, a, b]) => a ?? b)
       for (const script of named) expect(Object.keys(manifest.scripts), path).toContain(script)
     }
-    const help = async (command: string) =>
-      new Set([
-        '--help',
-        ...((await run(process.execPath, [commandFile, command, '--help'])).stdout.match(/--[a-z-]+/g) ?? []),
-      ])
-    const lookups = await help('bet')
-    const known = {
-      ...{ audit: await help('audit'), simulate: await help('simulate') },
-      ...{ bet: lookups, transaction: lookups, player: lookups },
-    }
+    const commands = await allCommands()
+    const flagsOf = (...names: readonly string[]) =>
+      commands
+        .filter(({ usage }) => names.includes(usage.split(' ')[0] ?? ''))
+        .flatMap(({ options }) => Object.values(options).map(option => `--${nameOf(option)}`))
     for (const { path, text } of pages) {
-      const used = [
-        ...text.matchAll(/npx bet-wallet (audit|simulate|bet|transaction|player)((?:[^`\n]|\\\n)*)/g),
-      ]
-      for (const [, command, flags = ''] of used) {
-        for (const [flag] of flags.matchAll(/--[a-z-]+/g))
-          expect([...known[command as keyof typeof known]], path).toContain(flag)
+      for (const [, command = '', flags = ''] of text.matchAll(
+        /npx bet-wallet ([a-z]+)((?:[^`\n]|\\\n)*)/g,
+      )) {
+        expect(commandNames, path).toContain(command)
+        for (const [flag] of flags.matchAll(/--[a-z-]+/g)) expect(flagsOf(command), path).toContain(flag)
       }
     }
-    for (const [page, flags] of [
-      ['docs/audit.md', known.audit] as const,
-      ['docs/simulator.md', known.simulate] as const,
-      ['docs/lookups.md', known.bet] as const,
-    ]) {
+    for (const [page, ...names] of [
+      ['docs/audit.md', 'audit'],
+      ['docs/simulator.md', 'simulate'],
+      ['docs/lookups.md', 'bet', 'transaction', 'player', 'owed'],
+    ] as const) {
       const text = pages.find(({ path }) => path === page)?.text ?? ''
-      for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g)) expect([...flags], page).toContain(flag)
+      for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g))
+        expect(flagsOf(...names), page).toContain(flag)
     }
   })
 
