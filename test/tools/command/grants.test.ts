@@ -75,9 +75,9 @@ test.each([
   [['wallet', '--id', 'account_no'], "--id needs --players: the players' table"],
   [['wallet', '--players', 'pam.accounts'], '--players needs its columns: --id, --currency and --balance'],
   [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],
-  [['wallet', ...mapping, '--minor-units', 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
-  [['wallet', ...mapping, '--minor-units', 'EUR=2,EUR=3'], '--minor-units must be 2, or EUR=2,JPY=0'],
-  [['wallet', ...mapping, '--players', 'accounts'], 'players.table must be a table with its schema'],
+  [['wallet', ...mapping.slice(0, -1), 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
+  [['wallet', ...mapping.slice(0, -1), 'EUR=2,EUR=3'], '--minor-units must be 2, or EUR=2,JPY=0'],
+  [['wallet', '--players', 'accounts', ...mapping.slice(2)], 'players.table must be a table with its schema'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand(['grants', ...words, ...servers['docs/postgres.md']])
   expect(error).toContain(problem)
