@@ -53,7 +53,7 @@ function sumOf(transactions: readonly RecordedTransaction[], { playerId, currenc
 
 /** Of an id that nothing names. */
 export const unknownBetReport = (betId: string): Report => ({
-  title: `Bet ${betId}`,
+  title: `Bet ${betId} is unknown`,
   verdict: {
     tone: 'none',
     word: 'Unknown',
@@ -95,7 +95,7 @@ function answersOf(
     [
       'Refund',
       of(({ operation, type }) => operation === 'rollbackbet' || refundTypes.includes(type)) ??
-        (history.bet === null ? null : 'None: the bet was neither rolled back nor declared void.'),
+        (history.bet === null ? null : 'None: no rollback and no void has arrived.'),
     ],
     [
       'Owed',

@@ -16,7 +16,7 @@ export function transactionReport(transactionId: string, found: readonly Recorde
     ...changes({ playerId: null, currency: null }),
   ]
   return {
-    title: `Transaction ${transactionId}`,
+    title: `Transaction ${transactionId}${found.length === 0 ? ' is unknown' : ''}`,
     verdict: {
       tone: 'none',
       word: found.length === 0 ? 'Unknown' : 'Recorded',

@@ -192,9 +192,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
       /READ .* on pam\.accounts adds? to the balance .*Read these 2\. .* TRUNCATE TABLE performance_schema\./,
     )
     expect(out.split('\n').filter(line => /^ {4}\d+ calls?, /.test(line))).toEqual([
-      expect.stringMatching(
-        /^ {4}2 calls, last seen 20\d\d-\d\d-\d\d \d\d:\d\d: REPLACE INTO `accounts` \(/,
-      ),
+      expect.stringMatching(/^ {4}2 calls, last seen 20\d\d-\d\d-\d\d \d\d:\d\d: REPLACE INTO `accounts` \(/),
       expect.stringMatching(
         /^ {4}1 call, last seen 20.*: UPDATE `accounts` SET `balance` = \? WHERE (?:`id`|ID) = \?/,
       ),

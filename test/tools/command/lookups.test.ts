@@ -102,9 +102,12 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     it.each([
       [
         ['bet', 'b-9'],
-        /^Bet b-9\n[\s\S]* leaves no record if it did not arrive.*\n.* is known only if it was imported\.\n\nUNKNOWN: .*neither a bet nor a recorded call of this id/,
+        /^Bet b-9 is unknown\n[\s\S]* leaves no record if it did not arrive.*\n.* is known only if it was imported\.\n\nUNKNOWN: .*neither a bet nor a recorded call of this id/,
       ],
-      [['transaction', 't-9'], /^Transaction t-9\n[\s\S]*\nUNKNOWN: no operation has recorded this id/],
+      [
+        ['transaction', 't-9'],
+        /^Transaction t-9 is unknown\n[\s\S]*\nUNKNOWN: no operation has recorded this id/,
+      ],
       [['player', 'unknown-1'], /^Player unknown-1 is unknown/],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
       const { code, out, error } = await run([...words, ...options], { url })

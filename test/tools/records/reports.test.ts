@@ -46,7 +46,7 @@ describe('the questions of a dispute', () => {
       Refused: 'The bet belongs to another player; nothing was debited. That was on TIME.',
       Result:
         'The bet was settled: the payout of 75.50 EUR was credited. That was on TIME, and the balance went from 70.00 EUR to 145.50 EUR. The platform corrected the result, so the payout of 75.50 EUR was taken back. That was on TIME, and the balance went from 145.50 EUR to 70.00 EUR.',
-      Refund: 'None: the bet was neither rolled back nor declared void.',
+      Refund: 'None: no rollback and no void has arrived.',
     })
   })
 
@@ -67,7 +67,7 @@ describe('the questions of a dispute', () => {
     })
     expect(answersOf(await bet('open'))).toMatchObject({
       Result: 'None has arrived.',
-      Refund: 'None: the bet was neither rolled back nor declared void.',
+      Refund: 'None: no rollback and no void has arrived.',
     })
   })
 
@@ -146,7 +146,7 @@ describe('the state of a bet', () => {
     expect(stateOf({ bet: null, transactions: [] })).toBe('Unknown')
     const page = pageOf(unknownBetReport('b-9'))
     expectGoodPage(page)
-    expect(textOf(page)).toMatch(/Bet b-9 Unknown .*neither a bet nor a recorded call/)
+    expect(textOf(page)).toMatch(/Bet b-9 is unknown Unknown .*neither a bet nor a recorded call/)
     expect(textOf(page)).not.toMatch(/\bD\d+|5xx|placebet|In sum/)
   })
 
