@@ -1,11 +1,12 @@
 /** Names each finding, by lookups of its bet and of what the range does not show. */
 import { fieldOf, textOf } from '../../foreign-values.js'
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
-import { compare, type DecimalText, isZero } from './amounts.js'
+import { type DecimalText, isZero } from './amounts.js'
 import { BetFacts, type LookedUp } from './bet-facts.js'
 import type { DifferenceKind, Finding, Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import { differingFields, type FillSink, fillRow } from './pairs.js'
+import { type AgreedCounts, differingFields, fillRow } from './pairs.js'
+import type { Totals } from './totals.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
 interface JudgeLookups {
@@ -52,13 +53,11 @@ export function limitedLookups(
 }
 
 /** What a judge needs to know of the reconciliation. */
-export interface JudgeContext extends FillSink {
+export interface JudgeContext {
   lookups: JudgeLookups
+  counts: AgreedCounts
+  totals: Totals
   recordOf(transaction: RecordedTransaction): WalletRecord
-  /** A refusal that the platform has and the wallet need not have. */
-  refusalAlone(): void
-  /** What the PAM's own code has credited of a settlement that no transaction records. */
-  credited(row: ReportRow, amount: DecimalText): void
 }
 
 /** The bet of some findings, which is looked up once. */
@@ -93,11 +92,14 @@ function withBet(judged: readonly Judged[], seen: LookedUp | null, context: Judg
     kind === 'never-arrived' && row?.operation === 'settlement' ? [row] : [],
   )
   const credited = seen?.facts?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
-  for (const [row, amount] of credited) context.credited(row, amount)
+  for (const [row, amount] of credited) context.totals.add('wallet', { ...row, amount })
   return judged.flatMap((each): Judgement[] => {
     const { kind, row } = each
     const amount = (row && credited.get(row)) ?? null
-    if (amount !== null && compare(amount, row?.amount ?? '0') === 0) return []
+    if (amount !== null && amount === row?.amount) {
+      context.counts.creditedByOwnCode += 1
+      return []
+    }
     // A refusal for another reason than funds is not recorded (D8).
     if (
       kind === 'lost-refusal' &&
@@ -105,7 +107,7 @@ function withBet(judged: readonly Judged[], seen: LookedUp | null, context: Judg
       lost.length === 0 &&
       !seen.facts?.mayReverse(row?.type ?? null)
     ) {
-      context.refusalAlone()
+      context.counts.refusedAlone += 1
       return []
     }
     const bet = seen && (seen.facts?.story ?? ['No transaction of the wallet names this bet.'])
@@ -132,14 +134,13 @@ async function judge(finding: Finding, lookBet: LookBet, context: JudgeContext):
   }
 }
 
-/** By value, the most important first: a wrong player is no matter of the amount. */
-const kindOfField: readonly (readonly [field: string, kind: DifferenceKind])[] = [
-  ['playerId', 'other-player'],
-  ['betId', 'other-bet'],
-  ['currency', 'other-currency'],
-  ['amount', 'other-amount'],
-  ['type', 'other-type'],
-]
+const kindOfField = {
+  playerId: 'other-player',
+  betId: 'other-bet',
+  currency: 'other-currency',
+  amount: 'other-amount',
+  type: 'other-type',
+} as const satisfies Record<string, DifferenceKind>
 
 async function kindOfPair(row: ReportRow, record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
   if (row.accepted && !record.accepted) {
@@ -147,8 +148,8 @@ async function kindOfPair(row: ReportRow, record: WalletRecord, lookBet: LookBet
     return (await isTombstoned(row, record, lookBet)) ? 'tombstone' : 'refused-by-wallet'
   }
   if (!row.accepted && record.accepted) return 'refused-by-platform'
-  const fields = differingFields(row, record).map(({ field }) => field)
-  const [, kind] = kindOfField.find(([field]) => fields.includes(field as (typeof fields)[number])) ?? []
+  const [differing] = differingFields(row, record)
+  const kind = differing && kindOfField[differing.field]
   if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
     return (await kindOfEmptyRollback(record, lookBet)) ?? kind
   }
@@ -165,9 +166,9 @@ async function judgeRow(
   const elsewhere = recorded.find(({ operation }) => operation === row.operation)
   if (elsewhere !== undefined) {
     const record = { ...context.recordOf(elsewhere), inRange: false }
-    fillRow(row, record, context)
+    fillRow(row, record, context.totals)
     if (!row.accepted && !record.accepted) {
-      context.refusalAlone()
+      context.counts.refusedAlone += 1
       return []
     }
     return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, lookBet) }]

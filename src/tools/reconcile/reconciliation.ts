@@ -2,28 +2,22 @@
 
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import { textOf } from '../numbers/decimal.js'
 import { notAsync } from '../wire/operator-functions.js'
-import { isZero, subtract } from './amounts.js'
+import { isZero, negate, Sum } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
-import {
-  lineOfRecord,
-  lineOfRow,
-  type NotCompared,
-  recordOfLine,
-  rowOfLine,
-  type WalletRecord,
-} from './entry.js'
+import type { ReportRow, WalletRecord } from './entry.js'
 import { ReconcileError } from './errors.js'
-import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
+import { judgeBet, limitedLookups } from './judge.js'
 import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
-import { notComparedBy, Unstated } from './notes.js'
-import { comparePartition, type FillSink } from './pairs.js'
+import { Unstated } from './notes.js'
+import { type AgreedCounts, comparePartition } from './pairs.js'
+import { groupsBy, Partitions, partitionCount } from './partitions.js'
 import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
-import { linesOf, partitionOf, partitions, Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
-import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
+import { type CurrencyTotal, currencyTotalsOf, type Total, Totals } from './totals.js'
 import { recordOf, type WalletRange } from './wallet-records.js'
 import { WholeReport, type WrongReport } from './whole-report.js'
 
@@ -79,6 +73,17 @@ export interface ReconcileOptions {
   onProgress?(progress: { report: number; wallet: number }): unknown
 }
 
+export interface RowCounts extends AgreedCounts {
+  /** Rows of the report that are within the range. */
+  report: number
+  /** Rows that the mapping ignores. */
+  ignored: number
+  /** Rows whose date is outside of the range. */
+  outside: number
+  /** Transactions of the wallet within the range. */
+  wallet: number
+}
+
 /** The result of a reconciliation. Amounts are exact decimals as text. */
 export interface Reconciliation extends Collected {
   /**
@@ -92,22 +97,7 @@ export interface Reconciliation extends Collected {
   to: string
   /** Of the days: that of the mapping, or UTC. */
   timeZone: string
-  rows: {
-    /** Rows of the report that are within the range. */
-    report: number
-    /** Rows that the mapping ignores. */
-    ignored: number
-    /** Rows whose date is outside of the range. */
-    outside: number
-    /** Transactions of the wallet within the range. */
-    wallet: number
-    /** Rows and transactions that agree. */
-    equal: number
-    /** Refused by one side and missing on the other: no money moved. */
-    refusedAlone: number
-    /** Settlements that no transaction records, and that the bet holds: your own code has credited them. */
-    creditedByOwnCode: number
-  }
+  rows: RowCounts
   /** Per day, operation and currency. */
   totals: Total[]
   /** Per currency, all operations together. */
@@ -131,77 +121,159 @@ const check: OptionChecks = optionChecks(message => {
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const startedMs = performance.now()
   const settings = settingsOf(options)
-  const { from, to, isInRange, mapping } = settings
-  const notes: string[] = []
-  const sides = { report: new Spool(), wallet: new Spool(), findings: new Spool() }
-  const collection = new Collection(settings.differencesMax, async each => options.onDifference?.(each))
-  let whole: WholeReport | undefined
+  const run = new Run(options, settings)
   try {
-    const opened = await openReports(reportsOf(options), mapping, isInRange)
-    const notCompared = notComparedBy(opened, notes)
-    whole = new WholeReport(notCompared)
-    const read = new Reading(options)
-    const report = await read.report(opened, notCompared, sides.report)
-    notes.push(...report.unstated.notes(notCompared))
-    const wallet = await read.wallet(settings, notCompared, sides.wallet)
-    const fill: FillSink = {
-      filledIn: (side, before, now) => (side === 'report' ? report : wallet).totals.replace(before, now),
+    const result = await run.result()
+    const { from, to, mapping } = settings
+    return {
+      ...{ from, to, timeZone: mapping.dates.timeZone, ...result },
+      durationMs: performance.now() - startedMs,
     }
-    const compared = compareSides(sides, whole, fill)
-    sides.findings.seal()
-    const { outside } = report
-    const counts = { report: report.rows, ignored: opened.ignored(), outside, wallet: wallet.rows }
-    const wrongReport = whole.result(counts)
-    if (wrongReport === null) {
-      const context = { ...fill, ...judgingOf(options, settings, notes, wallet.totals, compared) }
-      await judgeFindings(sides.findings, collection, context)
-    }
-    const totals = totalsOf(report.totals, wallet.totals)
+  } finally {
+    run.close()
+  }
+}
+
+const progressEvery = 100_000
+
+class Run {
+  readonly #options: ReconcileOptions
+  readonly #settings: Settings
+  readonly #counts: RowCounts = {
+    ...{ report: 0, ignored: 0, outside: 0, wallet: 0 },
+    ...{ equal: 0, refusedAlone: 0, creditedByOwnCode: 0 },
+  }
+  readonly #read = { report: 0, wallet: 0 }
+  readonly #totals = new Totals()
+  readonly #notes: string[] = []
+  readonly #rows = new Partitions<ReportRow>()
+  readonly #records = new Partitions<WalletRecord>()
+  /** By bet. */
+  readonly #findings = new Partitions<Finding>()
+  readonly #collection: Collection
+  #whole: WholeReport | undefined
+
+  constructor(options: ReconcileOptions, settings: Settings) {
+    this.#options = options
+    this.#settings = settings
+    this.#collection = new Collection(settings.differencesMax, async each => options.onDifference?.(each))
+  }
+
+  async result(): Promise<Omit<Reconciliation, 'from' | 'to' | 'timeZone' | 'durationMs'>> {
+    const { mapping, isInRange } = this.#settings
+    const opened = await openReports(reportsOf(this.#options), mapping, isInRange)
+    const whole = new WholeReport(opened.has)
+    this.#whole = whole
+    await this.#readReport(opened)
+    await this.#readWallet(opened.has('transactionDate'))
+    this.#compare(whole)
+    const wrongReport = whole.result(this.#counts)
+    if (wrongReport === null) await this.#judge()
+    const totals = this.#totals.list()
     const currencies = currencyTotalsOf(totals)
-    if (wrongReport === null) checkSums(currencies, collection)
-    const collected = collection.result()
-    const isEmpty = report.rows + wallet.rows === 0
+    const collected = this.#collection.result()
+    if (wrongReport === null) checkSums(currencies, collected)
+    const isEmpty = this.#counts.report + this.#counts.wallet === 0
     const verdict = collected.kinds.length > 0 ? 'different' : 'equal'
     return {
       verdict: isEmpty ? 'nothing-compared' : wrongReport === null ? verdict : 'wrong-report',
       wrongReport,
-      from,
-      to,
-      timeZone: mapping.dates.timeZone,
-      rows: { ...counts, ...compared },
+      rows: this.#counts,
       totals,
       currencies,
       ...collected,
-      notes,
-      durationMs: performance.now() - startedMs,
+      notes: this.#notes,
     }
-  } finally {
-    whole?.close()
-    collection.close()
-    for (const spool of Object.values(sides)) spool.close()
+  }
+
+  async #countRead(side: 'report' | 'wallet'): Promise<void> {
+    this.#read[side] += 1
+    if (this.#read[side] % progressEvery === 0) await this.#options.onProgress?.({ ...this.#read })
+  }
+
+  async #readReport(opened: OpenedReport): Promise<void> {
+    const unstated = new Unstated()
+    for await (const batch of opened.rows) {
+      for (const row of batch) {
+        this.#rows.add(row.transactionId, row)
+        if (row.inRange) {
+          this.#totals.add('report', row)
+          unstated.add(row)
+          this.#counts.report += 1
+        } else this.#counts.outside += 1
+        await this.#countRead('report')
+      }
+    }
+    this.#counts.ignored = opened.ignored()
+    this.#notes.push(...unstated.notes(opened))
+  }
+
+  async #readWallet(hasDays: boolean): Promise<void> {
+    const { from, to, marginMs } = this.#settings
+    const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
+    const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
+    for await (const transaction of this.#options.lookups.transactions(range)) {
+      const record = recordOf(transaction, this.#settings)
+      if (!hasDays) record.day = ''
+      this.#records.add(record.transactionId, record)
+      if (record.inRange) {
+        this.#totals.add('wallet', record)
+        this.#counts.wallet += 1
+      }
+      await this.#countRead('wallet')
+    }
+  }
+
+  #compare(whole: WholeReport): void {
+    const sink = {
+      counts: this.#counts,
+      totals: this.#totals,
+      found: (finding: Finding) => {
+        this.#findings.add(betIdOf(finding), finding)
+        whole.add(finding)
+      },
+    }
+    for (let partition = 0; partition < partitionCount; partition += 1) {
+      comparePartition(this.#rows.valuesOf(partition), this.#records.valuesOf(partition), sink)
+    }
+  }
+
+  async #judge(): Promise<void> {
+    const { lookupsMax } = this.#settings
+    const context = {
+      lookups: limitedLookups(this.#options.lookups, lookupsMax, note => this.#notes.push(note)),
+      recordOf: (transaction: RecordedTransaction) => recordOf(transaction, this.#settings),
+      counts: this.#counts,
+      totals: this.#totals,
+    }
+    for (const findings of this.#findings) {
+      for (const ofBet of groupsBy(findings, betIdOf)) {
+        for (const judged of await judgeBet(ofBet, context)) await this.#collection.add(judged)
+      }
+    }
+  }
+
+  /** Deletes the temporary files. */
+  close(): void {
+    for (const each of [this.#rows, this.#records, this.#findings, this.#collection, this.#whole])
+      each?.close()
   }
 }
 
-type ComparedRows = Pick<Reconciliation['rows'], 'equal' | 'refusedAlone' | 'creditedByOwnCode'>
+const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
 
-/** What judges look up, and where they count. */
-function judgingOf(
-  { lookups }: ReconcileOptions,
-  settings: Settings,
-  notes: string[],
-  inWallet: SideTotals,
-  rows: ComparedRows,
-): Omit<JudgeContext, keyof FillSink> {
-  return {
-    lookups: limitedLookups(lookups, settings.lookupsMax, note => notes.push(note)),
-    recordOf: transaction => recordOf(transaction, settings),
-    refusalAlone() {
-      rows.refusedAlone += 1
-    },
-    credited(row, amount) {
-      if (amount === row.amount) rows.creditedByOwnCode += 1
-      inWallet.add({ ...row, amount })
-    },
+/** The differences explain the totals to the last digit, or the comparison itself is wrong. */
+function checkSums(currencies: readonly CurrencyTotal[], { kinds }: Collected): void {
+  const effects = kinds.flatMap(each => each.effects)
+  for (const currency of new Set([...currencies, ...effects].map(each => each.currency))) {
+    const rest = new Sum()
+    for (const each of currencies) if (each.currency === currency) rest.add(each.difference)
+    for (const each of effects) if (each.currency === currency) rest.add(negate(each.amount))
+    if (!isZero(textOf(rest.total()))) {
+      throw new Error(
+        `The differences do not explain the totals: ${textOf(rest.total())} ${currency} is left. Please report this.`,
+      )
+    }
   }
 }
 
@@ -266,138 +338,3 @@ const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
 
 const isReport = (report: ReportSource | undefined) =>
   typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'
-
-const dayOf = (record: WalletRecord, notCompared: NotCompared): WalletRecord =>
-  notCompared.day ? { ...record, day: '' } : record
-
-const progressEvery = 100_000
-
-class Reading {
-  readonly #progress = { report: 0, wallet: 0 }
-  readonly #options: ReconcileOptions
-
-  constructor(options: ReconcileOptions) {
-    this.#options = options
-  }
-
-  async #count(side: 'report' | 'wallet'): Promise<void> {
-    this.#progress[side] += 1
-    if (this.#progress[side] % progressEvery === 0) await this.#options.onProgress?.({ ...this.#progress })
-  }
-
-  async report(opened: OpenedReport, notCompared: NotCompared, spool: Spool) {
-    const totals = new SideTotals()
-    const unstated = new Unstated()
-    let rows = 0
-    let outside = 0
-    for await (const batch of opened.rows) {
-      for (const row of batch) {
-        spool.add(partitionOf(row.transactionId), lineOfRow(row, notCompared))
-        if (row.inRange) {
-          totals.add(row)
-          unstated.add(row)
-          rows += 1
-        } else outside += 1
-        await this.#count('report')
-      }
-    }
-    spool.seal()
-    return { totals, unstated, rows, outside }
-  }
-
-  async wallet(settings: Settings, notCompared: NotCompared, spool: Spool) {
-    const totals = new SideTotals()
-    let rows = 0
-    const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
-    const { from, to, marginMs } = settings
-    const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
-    for await (const transaction of this.#options.lookups.transactions(range)) {
-      const record = recordOf(transaction, settings)
-      spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
-      if (record.inRange) {
-        totals.add(dayOf(record, notCompared))
-        rows += 1
-      }
-      await this.#count('wallet')
-    }
-    spool.seal()
-    return { totals, rows }
-  }
-}
-
-/** Compares partition by partition. The findings go to a spool by bet. */
-function compareSides(
-  { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
-  whole: WholeReport,
-  fill: FillSink,
-): ComparedRows {
-  const rows = { equal: 0, refusedAlone: 0, creditedByOwnCode: 0 }
-  for (let partition = 0; partition < partitions; partition += 1) {
-    comparePartition(report.chunks(partition), wallet.chunks(partition), {
-      ...fill,
-      found: finding => {
-        findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding))
-        whole.add(finding)
-      },
-      equal: () => {
-        rows.equal += 1
-      },
-      refusalAlone: () => {
-        rows.refusedAlone += 1
-      },
-    })
-  }
-  return rows
-}
-
-const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
-
-/** A finding keeps every value: the judge and the reader need all of them. */
-const allShown: NotCompared = { playerId: false, type: false, day: false }
-/** Between row and record. No value has control characters. */
-const beforeRecord = '\u001d'
-
-const lineOfFinding = ({ shape, row, record }: Finding) =>
-  [
-    shape,
-    row === null ? '' : lineOfRow(row, allShown),
-    record === null ? '' : lineOfRecord(record, allShown),
-  ].join(beforeRecord)
-
-function findingOfLine(line: string): Finding {
-  const [shape, row = '', record = ''] = line.split(beforeRecord)
-  return {
-    shape: shape as Finding['shape'],
-    row: row === '' ? null : rowOfLine(row),
-    record: record === '' ? null : recordOfLine(record),
-  }
-}
-
-async function judgeFindings(spool: Spool, collection: Collection, context: JudgeContext): Promise<void> {
-  for (let partition = 0; partition < partitions; partition += 1) {
-    const bets = new Map<string, Finding[]>()
-    for (const line of linesOf(spool, partition)) {
-      const finding = findingOfLine(line)
-      const ofBet = bets.get(betIdOf(finding))
-      if (ofBet === undefined) bets.set(betIdOf(finding), [finding])
-      else ofBet.push(finding)
-    }
-    for (const findings of bets.values()) {
-      for (const judged of await judgeBet(findings, context)) await collection.add(judged)
-    }
-  }
-}
-
-/** The differences explain the totals to the last digit, or the comparison itself is wrong. */
-function checkSums(currencies: readonly CurrencyTotal[], collection: Collection): void {
-  const effects = collection.effects()
-  for (const currency of new Set([...currencies.map(each => each.currency), ...effects.keys()])) {
-    const difference = currencies.find(total => total.currency === currency)?.difference ?? '0'
-    const rest = subtract(difference, effects.get(currency)?.total() ?? '0')
-    if (!isZero(rest)) {
-      throw new Error(
-        `The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`,
-      )
-    }
-  }
-}

@@ -4,8 +4,9 @@
  */
 import { countText } from '../html/figures.js'
 import type { Finding } from './difference.js'
-import type { NotCompared, ReportRow, WalletRecord } from './entry.js'
-import { linesOf, partitionOf, partitions, Spool } from './spool.js'
+import type { ReportRow, WalletRecord } from './entry.js'
+import { groupsBy, Partitions } from './partitions.js'
+import type { OpenedReport } from './report-rows.js'
 
 /** Why the report as a whole is not that of the wallet. */
 export interface WrongReport {
@@ -45,18 +46,24 @@ interface Counted {
 
 type Ids = readonly [inReport: string, inWallet: string]
 
+/** What one side alone has. */
+interface Alone {
+  side: 'report' | 'wallet'
+  id: string
+  content: string
+}
+
 /** Is shown every finding; then it knows. */
 export class WholeReport {
-  /** What one side alone has, by its content without ids. */
-  readonly #alone = new Spool()
-  readonly #notCompared: NotCompared
+  readonly #alone = new Partitions<Alone>()
+  readonly #has: OpenedReport['has']
   #scientific: string | null = null
   #rewritten: Ids | null = null
   /** Whether any row has its transaction, if only on another day. */
   #hasPair = false
 
-  constructor(notCompared: NotCompared) {
-    this.#notCompared = notCompared
+  constructor(has: OpenedReport['has']) {
+    this.#has = has
   }
 
   add({ shape, row, record }: Finding): void {
@@ -66,14 +73,14 @@ export class WholeReport {
         [row.betId, record.betId],
         [row.playerId ?? record.playerId, record.playerId],
       ]
-      this.#rewritten ??= ids.find(([inReport, inWallet]) => isRewritten(inReport, inWallet)) ?? null
+      this.#rewritten ??= ids.find(each => isRewritten(...each)) ?? null
     }
     const entry = shape === 'row' ? row : shape === 'record' ? record : null
     if (entry === null || !entry.accepted) return
-    if (row !== null)
-      this.#scientific ??= [row.transactionId, row.betId].find(id => scientific.test(id)) ?? null
+    const ids = row === null ? [] : [row.transactionId, row.betId]
+    this.#scientific ??= ids.find(id => scientific.test(id)) ?? null
     const content = this.#contentOf(entry)
-    this.#alone.add(partitionOf(content), [content, entry.transactionId, row === null ? 'W' : 'R'].join('\t'))
+    this.#alone.add(content, { side: row === null ? 'wallet' : 'report', id: entry.transactionId, content })
   }
 
   /**
@@ -83,30 +90,26 @@ export class WholeReport {
   #contentOf({ operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord): string {
     // The interface's calls have no amount: a report need not state it.
     const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
-    const player = this.#notCompared.playerId
-      ? ''
-      : inSpreadsheet(playerId ?? '')
-          .trim()
-          .toLowerCase()
-    return [operation, money, player, this.#notCompared.day ? '' : transactionDate?.slice(0, 16)].join(' ')
+    const player = this.#has('playerId') ? inSpreadsheet(playerId ?? '') : ''
+    const minute = this.#has('transactionDate') ? transactionDate?.slice(0, 16) : ''
+    return [operation, money, player.trim().toLowerCase(), minute].join(' ')
   }
 
   /** @returns `null`: it may be that of the wallet */
   result({ report, outside, ignored, wallet }: Counted): WrongReport | null {
     if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(outside, ignored, wallet)
-    this.#alone.seal()
     const { matched, example } = this.#matches()
-    const rewritten = this.#rewritten
-    if (rewritten !== null || this.#scientific !== null) {
-      const ids =
-        rewritten === null
-          ? `${this.#scientific} in the report`
-          : `${rewritten[0]} in the report is ${rewritten[1]} in the wallet`
+    const ids =
+      this.#rewritten !== null
+        ? `${this.#rewritten[0]} in the report is ${this.#rewritten[1]} in the wallet`
+        : this.#scientific && `${this.#scientific} in the report`
+    if (ids !== null) {
       const sentence = `A spreadsheet has rewritten ids of the report: ${ids}. Compare the file as the platform wrote it, which no spreadsheet has saved.`
       return { kind: 'spreadsheet-ids', sentence }
     }
     if (example === null || 2 * matched <= report) return null
-    const sentence = `The ids of the report are not those of the wallet: ${countText(matched, 'row')} of ${countText(report, 'row')} ${matched === 1 ? 'is' : 'are'} in the wallet under other ids, with the same operation${this.#notCompared.playerId ? '' : ', player'}${this.#notCompared.day ? '' : ', time'} and amount (${example[0]} in the report, ${example[1]} in the wallet). Is the column of the transactionId the right one?`
+    const same = `${this.#has('playerId') ? ', player' : ''}${this.#has('transactionDate') ? ', time' : ''} and amount`
+    const sentence = `The ids of the report are not those of the wallet: ${countText(matched, 'row')} of ${countText(report, 'row')} ${matched === 1 ? 'is' : 'are'} in the wallet under other ids, with the same operation${same} (${example[0]} in the report, ${example[1]} in the wallet). Is the column of the transactionId the right one?`
     return { kind: 'other-ids', sentence }
   }
 
@@ -114,14 +117,15 @@ export class WholeReport {
   #matches(): { matched: number; example: Ids | null } {
     let matched = 0
     let example: Ids | null = null
-    for (let partition = 0; partition < partitions; partition += 1) {
-      for (const { inReport, inWallet } of contentsOf(linesOf(this.#alone, partition))) {
-        const [row, record] = [inReport[0], inWallet[0]]
-        if (row === undefined || record === undefined) continue
-        matched += Math.min(inReport.length, inWallet.length)
-        example ??= [row, record]
-        const same = inWallet.find(id => isRewritten(row, id))
-        if (same !== undefined) this.#rewritten ??= [row, same]
+    for (const alone of this.#alone) {
+      for (const same of groupsBy(alone, ({ content }) => content)) {
+        const inReport = same.filter(({ side }) => side === 'report')
+        const inWallet = same.filter(({ side }) => side === 'wallet')
+        const pairs = inWallet.map(({ id }): Ids => [inReport[0]?.id ?? '', id])
+        if (inReport.length === 0 || pairs.length === 0) continue
+        matched += Math.min(inReport.length, pairs.length)
+        example ??= pairs[0] ?? null
+        this.#rewritten ??= pairs.find(each => isRewritten(...each)) ?? null
       }
     }
     return { matched, example }
@@ -130,18 +134,6 @@ export class WholeReport {
   close(): void {
     this.#alone.close()
   }
-}
-
-/** Per content, the ids that each side has for it. */
-function contentsOf(lines: Iterable<string>) {
-  const contents = new Map<string, { inReport: string[]; inWallet: string[] }>()
-  for (const line of lines) {
-    const [content = '', id = '', side] = line.split('\t')
-    const ids = contents.get(content) ?? { inReport: [], inWallet: [] }
-    contents.set(content, ids)
-    ids[side === 'R' ? 'inReport' : 'inWallet'].push(id)
-  }
-  return contents.values()
 }
 
 function noRows(outside: number, ignored: number, wallet: number): WrongReport {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { RecordedTransaction } from '../../../src/lookups/records.js'
 import type { Finding } from '../../../src/tools/reconcile/difference.js'
 import { judgeBet, limitedLookups } from '../../../src/tools/reconcile/judge.js'
+import { Totals } from '../../../src/tools/reconcile/totals.js'
 import { recordOf } from '../../../src/tools/reconcile/wallet-records.js'
 import { lookupsOf, record, withCredit } from './world.js'
 
@@ -60,7 +61,7 @@ async function readsOf(made: Made, credit: string): Promise<number> {
       ? []
       : counted({ ...finding, row: counted(finding.row), record: counted(finding.record) }),
   )
-  let taken = 0
+  const counts = { equal: 0, refusedAlone: 0, creditedByOwnCode: 0 }
   const judged = await judgeBet(findings, {
     lookups: limitedLookups(
       { bet: async () => history && { ...history, transactions } },
@@ -68,14 +69,11 @@ async function readsOf(made: Made, credit: string): Promise<number> {
       () => undefined,
     ),
     recordOf: recordedOf,
-    refusalAlone: () => undefined,
-    filledIn: () => undefined,
-    credited: () => {
-      taken += 1
-    },
+    counts,
+    totals: new Totals(),
   })
   expect(judged.length).toBeGreaterThan(0)
-  expect(taken > 0).toBe(credit !== '0')
+  expect(counts.creditedByOwnCode > 0).toBe(credit !== '0')
   return reads
 }
 
