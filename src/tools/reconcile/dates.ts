@@ -155,7 +155,7 @@ function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
     const quarter = Math.floor(instant / quarterMs)
     let offset = known.get(quarter)
     if (offset === undefined) {
-      offset = localTime(clock, quarter * quarterMs) - quarter * quarterMs
+      offset = offsetOf(clock, quarter * quarterMs)
       if (known.size >= knownMax) known.clear()
       known.set(quarter, offset)
     }
@@ -180,27 +180,17 @@ function clockOf(timeZone: unknown, invalid: (problem: string) => never): Intl.D
   const problem = `dates.timeZone must be an IANA time zone such as Europe/Berlin or UTC, not ${shown(timeZone)}`
   if (typeof timeZone !== 'string' || !/^[A-Za-z]/.test(timeZone)) return invalid(problem)
   try {
-    return new Intl.DateTimeFormat('en', {
-      timeZone,
-      hourCycle: 'h23',
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
+    return new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset', numberingSystem: 'latn' })
   } catch {
     return invalid(problem)
   }
 }
 
-function localTime(clock: Intl.DateTimeFormat, instant: number): number {
-  const values = Object.fromEntries(
-    clock.formatToParts(instant).map(({ type, value }) => [type, Number(value)]),
-  )
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = values
-  return Date.UTC(year, month - 1, day, hour, minute, second)
+/** `GMT`, `GMT+01:00`, `GMT-03:30:52`, in milliseconds. */
+function offsetOf(clock: Intl.DateTimeFormat, instant: number): number {
+  const text = clock.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const [, sign, hours = 0, minutes = 0, seconds = 0] =
+    /([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?$/.exec(text) ?? []
+  const ms = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -ms : ms
 }
