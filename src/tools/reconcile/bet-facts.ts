@@ -97,6 +97,8 @@ export class BetFacts {
   }
 
   #storyOf(transactions: readonly RecordedTransaction[]): string[] {
+    if (this.#bet === null && transactions.length === 0)
+      return ['No transaction of the wallet names this bet.']
     const more = transactions.length - storyMax
     return [
       ...transactions.slice(0, storyMax).map(lineOf),
@@ -126,10 +128,4 @@ function lineOf(transaction: RecordedTransaction): string {
   const named = currency ?? betCurrency
   const moved = refusal === null ? `${signed(delta, named)} ${named ?? '?'}` : `refused ${refusal.errorCode}`
   return `${recordedAt} ${operation}${type === null ? '' : ` ${type}`} ${transactionId}: ${moved}`
-}
-
-/** A bet as it was looked up. */
-export interface LookedUp {
-  /** `null`: no transaction names it. */
-  facts: BetFacts | null
 }

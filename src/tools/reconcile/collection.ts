@@ -1,5 +1,5 @@
 /** Collects differences: counts all, keeps the largest of each kind, and sums them per bet and player. */
-import { textOf } from '../numbers/decimal.js'
+import { compare, textOf } from '../numbers/decimal.js'
 import {
   addTo,
   byMagnitude,
@@ -57,7 +57,7 @@ const groupsMax = 100
 export class Collection {
   readonly #max: number
   readonly #each: (difference: Difference) => Promise<unknown>
-  readonly #kinds = new Map<DifferenceKind, OfKind>()
+  readonly #kinds = new Map(differenceKinds.map(kind => [kind, new OfKind()]))
   readonly #bets = new Groups()
   readonly #players = new Groups()
 
@@ -74,33 +74,21 @@ export class Collection {
     const inWallet = inWalletOf(judged)
     const difference = differenceOf(judged, inWallet)
     await this.#each(difference)
-    this.#addToKind(difference)
-    for (const [groups, field] of [
-      [this.#bets, 'betId'],
-      [this.#players, 'playerId'],
-    ] as const)
-      addToGroups(groups, field, judged, inWallet)
-  }
-
-  #addToKind(difference: Difference): void {
-    const { kind, effects } = difference
-    const ofKind = this.#kinds.get(kind) ?? new OfKind()
-    this.#kinds.set(kind, ofKind)
+    const ofKind = this.#kinds.get(difference.kind) as OfKind
     ofKind.count += 1
-    for (const { currency, amount } of effects) {
+    for (const { currency, amount } of difference.effects) {
       ofKind.gross.add(magnitudeOf(amount))
       addTo(ofKind.sums, currency, amount)
     }
     ofKind.kept.push(difference)
     if (ofKind.kept.length >= 2 * this.#max) ofKind.kept = largest(ofKind.kept, this.#max)
+    addToGroups(this.#bets, 'betId', judged, inWallet)
+    addToGroups(this.#players, 'playerId', judged, inWallet)
   }
 
   result(): Collected {
-    const gross = (kind: DifferenceKind) => textOf((this.#kinds.get(kind) as OfKind).gross.total())
-    const kinds = differenceKinds
-      .filter(kind => this.#kinds.has(kind))
-      .sort((one, other) => byMagnitude(gross(one), gross(other)))
-      .map(kind => [kind, this.#kinds.get(kind) as OfKind] as const)
+    const kinds = [...this.#kinds].filter(([, { count }]) => count > 0)
+    kinds.sort(([, one], [, other]) => compare(other.gross.total(), one.gross.total()))
     const differences = kinds.flatMap(([, { kept }]) => largest(kept, this.#max))
     const count = kinds.reduce((sum, [, ofKind]) => sum + ofKind.count, 0)
     const [bets, players] = [this.#bets.largest(groupsMax), this.#players.largest(groupsMax)]

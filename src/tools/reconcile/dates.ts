@@ -30,8 +30,7 @@ export interface Dates {
  * @param invalid throws an error about the mapping
  */
 export function datesOf(given: DateMapping | undefined, invalid: (problem: string) => never): Dates {
-  if (given === undefined) return inUtc
-  const { timeZone, format } = given
+  const { timeZone, format } = given ?? { timeZone: 'UTC' }
   const zone = zoneOf(timeZone, invalid)
   const parse = format === undefined ? parseIso : formatParser(format, invalid)
   return {
@@ -39,12 +38,18 @@ export function datesOf(given: DateMapping | undefined, invalid: (problem: strin
     read(text) {
       const parsed = parse(text)
       if ('problem' in parsed || !parsed.isLocal) return parsed
+      if (given === undefined) {
+        const example = '{ "dates": { "timeZone": "Europe/Berlin" } }'
+        return {
+          problem: `${shown(text)} has no offset from UTC. Say in the mapping in which time zone it is: ${example}`,
+        }
+      }
       const instant = zone.instantOf(Date.parse(parsed.date))
       return instant === null
         ? { problem: `${shown(text)} does not exist in ${timeZone}: the clock is put forward over it` }
         : { date: isoOf(instant) }
     },
-    dayOf: date => isoOf(zone.localOf(Date.parse(date))).slice(0, 10),
+    dayOf: date => (given === undefined ? date : isoOf(zone.localOf(Date.parse(date)))).slice(0, 10),
     boundary: text => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
   }
 }
@@ -92,20 +97,6 @@ function boundaryOf(value: unknown, firstAt: (local: string) => string): string 
   if ('problem' in parsed) return null
   if (parsed.isLocal) return firstAt(parsed.date)
   return /(?:Z|\+00:00)$/.test(text) ? parsed.date : null
-}
-
-const inUtc: Dates = {
-  timeZone: 'UTC',
-  read(text) {
-    const parsed = parseIso(text)
-    if ('problem' in parsed || !parsed.isLocal) return parsed
-    const example = '{ "dates": { "timeZone": "Europe/Berlin" } }'
-    return {
-      problem: `${shown(text)} has no offset from UTC. Say in the mapping in which time zone it is: ${example}`,
-    }
-  },
-  dayOf: date => date.slice(0, 10),
-  boundary: text => boundaryOf(text, local => local),
 }
 
 const parts = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS'] as const

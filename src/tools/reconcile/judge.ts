@@ -2,30 +2,21 @@
 import { fieldOf, textOf } from '../../foreign-values.js'
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { type DecimalText, isZero } from './amounts.js'
-import { BetFacts, type LookedUp } from './bet-facts.js'
+import { BetFacts } from './bet-facts.js'
 import type { DifferenceKind, Finding, Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { type AgreedCounts, differingFields, fillRow } from './pairs.js'
 import type { Totals } from './totals.js'
 
-/** The lookups that a judge uses, with the limit and the missing index behind them. */
-interface JudgeLookups {
-  /** `null`: not looked up. */
-  transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
-  bet(betId: string): Promise<LookedUp | null>
-}
-
 const indexMissing = 'LOOKUP_INDEX_MISSING'
+
+type SingleLookups = Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
 
 /**
  * @param max how often the wallet is asked at most
  * @param note is called once per reason why a lookup is left out
  */
-export function limitedLookups(
-  lookups: Partial<Pick<WalletLookups, 'transaction' | 'bet'>>,
-  max: number,
-  note: (sentence: string) => void,
-): JudgeLookups {
+export function limitedLookups(lookups: SingleLookups, max: number, note: (sentence: string) => void) {
   let count = 0
   let lacksIndex = false
   const isAllowed = () => {
@@ -36,12 +27,13 @@ export function limitedLookups(
     return count <= max
   }
   return {
-    transaction: async id => (lookups.transaction && isAllowed() ? await lookups.transaction(id) : null),
-    async bet(id) {
+    transaction: async (id: string) =>
+      lookups.transaction && isAllowed() ? await lookups.transaction(id) : [],
+    /** `null`: not looked up. */
+    async bet(id: string): Promise<BetFacts | null> {
       if (lookups.bet === undefined || lacksIndex || !isAllowed()) return null
       try {
-        const history = await lookups.bet(id)
-        return { facts: history && new BetFacts(history) }
+        return new BetFacts((await lookups.bet(id)) ?? { betId: id, bet: null, transactions: [] })
       } catch (error) {
         if (fieldOf(error, 'code') !== indexMissing) throw error
         lacksIndex = true
@@ -54,14 +46,14 @@ export function limitedLookups(
 
 /** What a judge needs to know of the reconciliation. */
 export interface JudgeContext {
-  lookups: JudgeLookups
+  lookups: ReturnType<typeof limitedLookups>
   counts: AgreedCounts
   totals: Totals
   recordOf(transaction: RecordedTransaction): WalletRecord
 }
 
 /** The bet of some findings, which is looked up once. */
-type LookBet = () => Promise<LookedUp | null>
+type LookBet = () => Promise<BetFacts | null>
 
 /** A finding whose kind is known. */
 type Judged = Finding & Pick<Judgement, 'kind'>
@@ -75,7 +67,7 @@ const kindsWithStory: readonly DifferenceKind[] = [
 /** @param findings all of one bet */
 export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Judgement[]> {
   const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
-  let looked: Promise<LookedUp | null> | undefined
+  let looked: Promise<BetFacts | null> | undefined
   const lookBet: LookBet = () => {
     looked ??= context.lookups.bet(betId)
     return looked
@@ -87,11 +79,11 @@ export async function judgeBet(findings: readonly Finding[], context: JudgeConte
 }
 
 /** Takes off what the bet explains, and adds the story of the bet to the rest. */
-function withBet(judged: readonly Judged[], seen: LookedUp | null, context: JudgeContext): Judgement[] {
+function withBet(judged: readonly Judged[], seen: BetFacts | null, context: JudgeContext): Judgement[] {
   const lost = judged.flatMap(({ kind, row }) =>
     kind === 'never-arrived' && row?.operation === 'settlement' ? [row] : [],
   )
-  const credited = seen?.facts?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
+  const credited = seen?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
   for (const [row, amount] of credited) context.totals.add('wallet', { ...row, amount })
   return judged.flatMap((each): Judgement[] => {
     const { kind, row } = each
@@ -101,17 +93,13 @@ function withBet(judged: readonly Judged[], seen: LookedUp | null, context: Judg
       return []
     }
     // A refusal for another reason than funds is not recorded (D8).
-    if (
-      kind === 'lost-refusal' &&
-      seen !== null &&
-      lost.length === 0 &&
-      !seen.facts?.mayReverse(row?.type ?? null)
-    ) {
+    const mayBeRecorded = lost.length > 0 || seen === null || seen.mayReverse(row?.type ?? null)
+    if (kind === 'lost-refusal' && !mayBeRecorded) {
       context.counts.refusedAlone += 1
       return []
     }
-    const bet = seen && (seen.facts?.story ?? ['No transaction of the wallet names this bet.'])
-    return [{ ...each, kind: amount === null ? kind : 'credited-in-part', credited: amount, bet }]
+    const known = amount === null ? kind : 'credited-in-part'
+    return [{ ...each, kind: known, credited: amount, bet: seen?.story ?? null }]
   })
 }
 
@@ -162,7 +150,7 @@ async function judgeRow(
   lookBet: LookBet,
   context: JudgeContext,
 ): Promise<Judged[]> {
-  const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
+  const recorded = await context.lookups.transaction(row.transactionId)
   const elsewhere = recorded.find(({ operation }) => operation === row.operation)
   if (elsewhere !== undefined) {
     const record = { ...context.recordOf(elsewhere), inRange: false }
@@ -187,7 +175,7 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, lookBet
   if (row.operation !== 'placebet') return false
   // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
   if (record !== null && record.errorCode !== 'INVALID_BET') return false
-  return (await lookBet())?.facts?.isTombstone ?? false
+  return (await lookBet())?.isTombstone ?? false
 }
 
 /**
@@ -196,7 +184,7 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, lookBet
  * @returns `null`: the bet had no stake, or it is not known
  */
 async function kindOfEmptyRollback(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind | null> {
-  const facts = (await lookBet())?.facts ?? null
+  const facts = await lookBet()
   if (facts === null) return null
   if (!facts.isPlaced) return 'tombstone'
   const others = facts.rollbacks.size - Number(facts.rollbacks.has(record.transactionId))

@@ -2,7 +2,7 @@
  * JSON values in partitions, in a temporary file: what two sides have to compare is larger than the memory. All
  * values of a partition fit into it.
  */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReconcileError } from './errors.js'
@@ -34,44 +34,14 @@ export function groupsBy<T>(values: Iterable<T>, keyOf: (value: T) => string): T
   return [...groups.values()]
 }
 
-type Place = readonly [position: number, size: number]
-
 /** Nothing is written to a file before a partition has collected a chunk. */
 export class Partitions<T> {
-  /** A chunk per partition: as text, values would keep the text that they were cut from. */
-  #bytes = Buffer.alloc(0)
-  readonly #filled = new Uint32Array(partitionCount)
-  readonly #written: Place[][] = Array.from({ length: partitionCount }, () => [])
-  #file: TemporaryFile | null = null
+  readonly #file = new TemporaryFile()
+  readonly #partitions = Array.from({ length: partitionCount }, () => new Partition(this.#file))
 
   /** Values with the same key are in the same partition. */
   add(key: string, value: T): void {
-    if (this.#bytes.length === 0) this.#bytes = Buffer.allocUnsafeSlow(partitionCount * chunkBytes)
-    const partition = partitionOf(key)
-    const text = JSON.stringify(value)
-    const needed = text.length * bytesPerCharacter + 1
-    if (this.#filledOf(partition) + needed > chunkBytes) this.#write(partition, this.#chunkOf(partition))
-    if (needed > chunkBytes) this.#write(partition, Buffer.from(`${text},`))
-    else {
-      const at = partition * chunkBytes + this.#filledOf(partition)
-      const size = this.#bytes.write(text, at)
-      this.#bytes[at + size] = comma
-      this.#filled[partition] = this.#filledOf(partition) + size + 1
-    }
-  }
-
-  #filledOf = (partition: number) => this.#filled[partition] as number
-
-  #chunkOf(partition: number): Buffer {
-    const start = partition * chunkBytes
-    return this.#bytes.subarray(start, start + this.#filledOf(partition))
-  }
-
-  #write(partition: number, bytes: Buffer): void {
-    this.#filled[partition] = 0
-    if (bytes.length === 0) return
-    this.#file ??= new TemporaryFile()
-    this.#written[partition]?.push(this.#file.append(bytes))
+    this.#partitions[partitionOf(key)]?.add(JSON.stringify(value))
   }
 
   /** The values of each partition, in the order in which they were added. */
@@ -80,49 +50,76 @@ export class Partitions<T> {
   }
 
   valuesOf(partition: number): T[] {
-    const written = (this.#written[partition] ?? []).map(place => valuesIn<T>(this.#file?.read(place)))
-    return [...written, valuesIn<T>(this.#chunkOf(partition))].flat()
+    return this.#partitions[partition]?.values() as T[]
   }
 
   /** Deletes the file. */
   close(): void {
-    this.#file?.close()
-    this.#file = null
+    this.#file.close()
   }
 }
 
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const bytesPerCharacter = 3
-const comma = 0x2c
 
-/** Behind each value is a comma. */
-const valuesIn = <T>(bytes: Buffer | undefined): T[] =>
-  bytes?.length ? JSON.parse(`[${bytes.toString('utf8', 0, bytes.length - 1)}]`) : []
+/** Behind each value is a comma. They are bytes at once: as text, they would keep what they were cut from. */
+class Partition {
+  readonly #file: TemporaryFile
+  #bytes = Buffer.alloc(0)
+  #filled = 0
+  readonly #written: Place[] = []
+
+  constructor(file: TemporaryFile) {
+    this.#file = file
+  }
+
+  add(value: string): void {
+    const needed = value.length * bytesPerCharacter + 1
+    if (this.#filled > 0 && this.#filled + needed > this.#bytes.length) {
+      this.#written.push(this.#file.append(this.#bytes.subarray(0, this.#filled)))
+      this.#filled = 0
+    }
+    if (needed > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(Math.max(needed, chunkBytes))
+    this.#filled += this.#bytes.write(`${value},`, this.#filled)
+  }
+
+  values(): unknown[] {
+    const written = this.#written.map(place => valuesIn(this.#file.read(place)))
+    return [...written, valuesIn(this.#bytes.subarray(0, this.#filled))].flat()
+  }
+}
+
+const valuesIn = (bytes: Buffer): unknown[] =>
+  bytes.length === 0 ? [] : JSON.parse(`[${bytes.toString('utf8', 0, bytes.length - 1)}]`)
+
+type Place = readonly [position: number, size: number]
 
 /** In the folder for temporary files (TMPDIR), readable by this user only. */
 class TemporaryFile {
-  readonly #descriptor: number
-  readonly #folder: string | null
+  #descriptor: number | null = null
+  #folder: string | null = null
   #end = 0
   /** For what is read, one after the other. */
   #bytes = Buffer.alloc(0)
 
-  constructor() {
-    const folder = namingFolder(() => mkdtempSync(join(tmpdir(), 'bet-wallet-reconcile-')))
-    this.#descriptor = namingFolder(() => openSync(join(folder, 'values'), 'wx+', 0o600))
+  #opened(): number {
+    if (this.#descriptor !== null) return this.#descriptor
+    const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-reconcile-'))
+    this.#descriptor = openSync(join(folder, 'values'), 'wx+', 0o600)
     // Without its name, the file is gone when the process ends, however it ends. Windows keeps it until then.
-    this.#folder = process.platform === 'win32' ? folder : null
-    if (this.#folder !== null) return
-    unlinkSync(join(folder, 'values'))
-    rmSync(folder, { recursive: true })
+    if (process.platform === 'win32') this.#folder = folder
+    else rmSync(folder, { recursive: true })
+    return this.#descriptor
   }
 
   append(bytes: Buffer): Place {
     const position = this.#end
-    for (let done = 0; done < bytes.length; this.#end = position + done) {
-      done += namingFolder(() =>
-        writeSync(this.#descriptor, bytes, done, bytes.length - done, position + done),
-      )
+    try {
+      for (let done = 0; done < bytes.length; this.#end = position + done)
+        done += writeSync(this.#opened(), bytes, done, bytes.length - done, position + done)
+    } catch (cause) {
+      const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
+      throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })
     }
     return [position, bytes.length]
   }
@@ -131,7 +128,7 @@ class TemporaryFile {
   read([position, size]: Place): Buffer {
     if (this.#bytes.length < size) this.#bytes = Buffer.allocUnsafeSlow(size)
     for (let done = 0; done < size; ) {
-      const count = readSync(this.#descriptor, this.#bytes, done, size - done, position + done)
+      const count = readSync(this.#opened(), this.#bytes, done, size - done, position + done)
       if (count === 0) throw new Error('the temporary file is shorter than what was written to it')
       done += count
     }
@@ -139,16 +136,7 @@ class TemporaryFile {
   }
 
   close(): void {
-    closeSync(this.#descriptor)
+    if (this.#descriptor !== null) closeSync(this.#descriptor)
     if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true })
-  }
-}
-
-function namingFolder<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
-    throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })
   }
 }

@@ -10,7 +10,7 @@ import type { Difference, Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { ReconcileError } from './errors.js'
 import { judgeBet, limitedLookups } from './judge.js'
-import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
+import { mappingOf, type ReportMapping } from './mapping.js'
 import { Unstated } from './notes.js'
 import { type AgreedCounts, comparePartition } from './pairs.js'
 import { groupsBy, Partitions, partitionCount } from './partitions.js'
@@ -18,7 +18,7 @@ import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, type Total, Totals } from './totals.js'
-import { recordOf, type WalletRange } from './wallet-records.js'
+import { recordOf } from './wallet-records.js'
 import { WholeReport, type WrongReport } from './whole-report.js'
 
 export interface ReconcileOptions {
@@ -277,30 +277,14 @@ function checkSums(currencies: readonly CurrencyTotal[], { kinds }: Collected): 
   }
 }
 
-interface Settings extends WalletRange {
-  from: string
-  to: string
-  marginMs: number
-  differencesMax: number
-  lookupsMax: number
-  mapping: Mapping
-}
+type Settings = ReturnType<typeof settingsOf>
 
-const optionNames = [
-  'report',
-  'mapping',
-  'lookups',
-  'from',
-  'to',
-  'marginMs',
-  'differencesMax',
-  'lookupsMax',
-  'sentenceOf',
-  'onDifference',
-  'onProgress',
-]
+const optionNames =
+  'report mapping lookups from to marginMs differencesMax lookupsMax sentenceOf onDifference onProgress'.split(
+    ' ',
+  )
 
-function settingsOf(options: ReconcileOptions): Settings {
+function settingsOf(options: ReconcileOptions) {
   check.names(options, optionNames)
   check.func('sentenceOf', options.sentenceOf)
   check.func('onDifference', options.onDifference)
@@ -327,9 +311,10 @@ function settingsOf(options: ReconcileOptions): Settings {
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
     lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),
     // Both have the same form, so their text sorts by time.
-    isInRange: date => date >= from && date < to,
+    isInRange: (date: string) => date >= from && date < to,
     dayOf: mapping.dates.dayOf,
-    sentenceOf: transaction => notAsync(check, 'sentenceOf', options.sentenceOf?.(transaction)) ?? '',
+    sentenceOf: (transaction: RecordedTransaction) =>
+      notAsync(check, 'sentenceOf', options.sentenceOf?.(transaction)) ?? '',
   }
 }
 
