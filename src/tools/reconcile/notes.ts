@@ -1,5 +1,5 @@
 /** What the report does not say is not compared, and the result says so. */
-import { countText } from '../html/figures.js'
+import { countText } from '../report/figures.js'
 import type { ReportRow } from './entry.js'
 import { operationTypes } from './mapping.js'
 import type { OpenedReport } from './report-rows.js'

@@ -108,15 +108,3 @@ export function currencyTotalsOf(totals: readonly Total[]): CurrencyTotal[] {
     return { currency, report, wallet, difference: difference(wallet, report) }
   })
 }
-
-/** Of those in which more than refusals is counted. */
-export function countedCurrencies({
-  currencies,
-  totals,
-}: {
-  currencies: readonly CurrencyTotal[]
-  totals: readonly Total[]
-}): CurrencyTotal[] {
-  const counted = new Set(totals.filter(isCounted).map(({ currency }) => currency))
-  return currencies.filter(({ currency }) => counted.has(currency))
-}

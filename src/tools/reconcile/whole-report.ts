@@ -2,7 +2,7 @@
  * Whether the report as a whole is that of the wallet. Where its ids were rewritten, or it is another file,
  * single differences say nothing: each transaction would be missing on both sides.
  */
-import { countText } from '../html/figures.js'
+import { countText } from '../report/figures.js'
 import type { Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { groupsBy, Partitions } from './partitions.js'
