@@ -6,7 +6,6 @@ import { add, compare, type Decimal, subtract, textOf, zero } from '../numbers/d
 import { type DecimalText, exactly, isZero, moneyText, signed } from './amounts.js'
 import type { ReportRow } from './entry.js'
 
-const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 /** Of unsettlements: the settlement type that each of them reverses. */
 const reversed: Record<string, SettlementType> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
 
@@ -46,8 +45,8 @@ export class BetFacts {
   mayReverse(type: string | null): boolean {
     if (this.#bet === null) return this.#hasAccepted
     const { status, credits } = this.#bet
-    const types = type === null ? settlementTypes : [reversed[type] as SettlementType]
-    return status === 'PLACED' && types.some(each => !isZero(credits[each]?.live ?? '0'))
+    const live = Object.entries(credits).filter(([, credit]) => !isZero(credit.live ?? '0'))
+    return status === 'PLACED' && live.some(([each]) => type === null || each === reversed[type])
   }
 
   /**

@@ -55,25 +55,24 @@ class OfKind {
 const groupsMax = 100
 
 export class Collection {
-  readonly #max: number
-  readonly #each: (difference: Difference) => Promise<unknown>
   readonly #kinds = new Map(differenceKinds.map(kind => [kind, new OfKind()]))
   readonly #bets = new Groups()
   readonly #players = new Groups()
+  #count = 0
 
   /**
    * @param max how many differences are kept of each kind: the largest
    * @param each is called with every difference
    */
-  constructor(max: number, each: (difference: Difference) => Promise<unknown>) {
-    this.#max = max
-    this.#each = each
-  }
+  constructor(
+    readonly max: number,
+    readonly each: (difference: Difference) => Promise<unknown>,
+  ) {}
 
   async add(judged: Judgement): Promise<void> {
     const inWallet = inWalletOf(judged)
     const difference = differenceOf(judged, inWallet)
-    await this.#each(difference)
+    await this.each(difference)
     const ofKind = this.#kinds.get(difference.kind) as OfKind
     ofKind.count += 1
     for (const { currency, amount } of difference.effects) {
@@ -81,15 +80,16 @@ export class Collection {
       addTo(ofKind.sums, currency, amount)
     }
     ofKind.kept.push(difference)
-    if (ofKind.kept.length >= 2 * this.#max) ofKind.kept = largest(ofKind.kept, this.#max)
-    addToGroups(this.#bets, 'betId', judged, inWallet)
-    addToGroups(this.#players, 'playerId', judged, inWallet)
+    if (ofKind.kept.length >= 2 * this.max) ofKind.kept = largest(ofKind.kept, this.max)
+    this.#count += 1
+    this.#bets.add(this.#count, partsOf('betId', judged, inWallet))
+    this.#players.add(this.#count, partsOf('playerId', judged, inWallet))
   }
 
   result(): Collected {
     const kinds = [...this.#kinds].filter(([, { count }]) => count > 0)
     kinds.sort(([, one], [, other]) => compare(other.gross.total(), one.gross.total()))
-    const differences = kinds.flatMap(([, { kept }]) => largest(kept, this.#max))
+    const differences = kinds.flatMap(([, { kept }]) => largest(kept, this.max))
     const count = kinds.reduce((sum, [, ofKind]) => sum + ofKind.count, 0)
     const [bets, players] = [this.#bets.largest(groupsMax), this.#players.largest(groupsMax)]
     return {
@@ -146,22 +146,18 @@ function effectsOf(row: Entry | null, inWallet: Entry | null): Difference['effec
     .filter(({ amount }) => !isZero(amount))
 }
 
-/** Adds a difference to its bet or player; to both of them, if the sides name different ones. */
-function addToGroups(
-  groups: Groups,
-  field: 'betId' | 'playerId',
-  { row, record }: Judgement,
-  inWallet: Entry | null,
-): void {
-  const one = { id: row?.[field] ?? record?.[field] ?? null, currency: row?.currency ?? null }
-  const other = { id: inWallet?.[field] ?? one.id, currency: inWallet?.currency ?? one.currency }
-  const [report, wallet] = [countedOf(row), countedOf(inWallet)]
-  const isOne = one.id === other.id && (one.currency ?? other.currency) === other.currency
-  if (isOne) groups.add({ ...other, report, wallet })
-  else {
-    groups.add({ ...one, report, wallet: '0' })
-    groups.add({ ...other, report: '0', wallet })
-  }
+/** What each side counts of its bet or player: the sides may name different ones. */
+function partsOf(field: 'betId' | 'playerId', { row, record }: Judgement, inWallet: Entry | null) {
+  const id = row?.[field] ?? record?.[field] ?? null
+  const currency = row?.currency ?? inWallet?.currency ?? null
+  return [
+    { id, currency, report: countedOf(row), wallet: '0' },
+    {
+      id: inWallet?.[field] ?? id,
+      currency: inWallet?.currency ?? currency,
+      ...{ report: '0', wallet: countedOf(inWallet) },
+    },
+  ]
 }
 
 /** The largest effects first; among equals, in the order of their ids. */

@@ -125,20 +125,13 @@ function formatParser(format: string, invalid: (problem: string) => never): (tex
   }
 }
 
-interface Zone {
-  localOf(instant: number): number
-  /** Of two instants with the same local time, the earlier one; `null`: the local time does not exist. */
-  instantOf(local: number): number | null
-  firstAt(local: number): number
-}
-
 const quarterMs = 900_000
 const dayMs = 86_400_000
 /** Of a year and more. */
 const knownMax = 50_000
 
 /** All times are milliseconds since 1970; a local time is written as if it were UTC. */
-function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
+function zoneOf(timeZone: string, invalid: (problem: string) => never) {
   const clock = clockOf(timeZone, invalid)
   // Offsets change at quarters of an hour only. The calendar is too slow for millions of rows.
   const known = new Map<number, number>()
@@ -160,10 +153,11 @@ function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
     return instants.length === 0 ? null : Math.min(...instants)
   }
   return {
-    localOf: instant => instant + offsetAt(instant),
+    localOf: (instant: number) => instant + offsetAt(instant),
+    /** Of two instants with the same local time, the earlier one; `null`: the local time does not exist. */
     instantOf,
     // In a gap, the offset before it leads to the same distance after the clock change.
-    firstAt: local => instantOf(local) ?? local - offsetAt(local - dayMs),
+    firstAt: (local: number) => instantOf(local) ?? local - offsetAt(local - dayMs),
   }
 }
 

@@ -30,12 +30,12 @@ function sideText(entry: ReportRow | WalletRecord, refusal: string, differing: r
   const { accepted, transactionDate, inRange } = entry
   return [
     accepted ? moneyText(entry) : refusal,
-    ...valueFields
-      .filter(field => differing.includes(field))
-      .map(field => `${valueNames[field]} ${entry[field]}`),
-    ...(transactionDate === null ? [] : [`dated ${transactionDate}`]),
-    ...(inRange ? [] : ['outside of the range']),
-  ].join(', ')
+    ...valueFields.map(field => differing.includes(field) && `${valueNames[field]} ${entry[field]}`),
+    transactionDate && `dated ${transactionDate}`,
+    !inRange && 'outside of the range',
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function creditedText({ kind, row, credited, bet }: Judgement): string {

@@ -18,13 +18,16 @@ export interface GroupSum {
   difference: DecimalText
 }
 
+/** What one side counts of one difference. */
 type Part = Pick<GroupSum, 'id' | 'currency' | 'report' | 'wallet'>
+type NumberedPart = Part & { difference: number }
 
 export class Groups {
-  readonly #parts = new Partitions<Part>()
+  readonly #parts = new Partitions<NumberedPart>()
 
-  add(part: Part): void {
-    this.#parts.add(part.id ?? '', part)
+  /** @param difference the number of the difference to which the parts belong */
+  add(difference: number, parts: readonly Part[]): void {
+    for (const part of parts) this.#parts.add(part.id ?? '', { ...part, difference })
   }
 
   /**
@@ -48,15 +51,16 @@ export class Groups {
   }
 }
 
-function sumOf(parts: readonly Part[]): GroupSum {
-  const { id, currency } = parts[0] as Part
+function sumOf(parts: readonly NumberedPart[]): GroupSum {
+  const { id, currency } = parts[0] as NumberedPart
   const [inReport, inWallet] = [new Sum(), new Sum()]
   for (const part of parts) {
     inReport.add(part.report)
     inWallet.add(part.wallet)
   }
   const [report, wallet] = [textOf(inReport.total()), textOf(inWallet.total())]
-  return { id, currency, count: parts.length, report, wallet, difference: difference(wallet, report) }
+  const count = new Set(parts.map(part => part.difference)).size
+  return { id, currency, count, report, wallet, difference: difference(wallet, report) }
 }
 
 const keyOf = ({ id, currency }: Pick<Part, 'id' | 'currency'>) => `${id}\t${currency}`

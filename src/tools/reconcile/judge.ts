@@ -73,9 +73,30 @@ export async function judgeBet(findings: readonly Finding[], context: JudgeConte
     return looked
   }
   const judged: Judged[] = []
-  for (const finding of findings) judged.push(...(await judge(finding, lookBet, context)))
+  for (const finding of findings) {
+    const known = await located(finding, context)
+    if (known !== null) judged.push({ ...known, kind: await kindOf(known, lookBet) })
+  }
   const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await lookBet() : null
   return withBet(judged, seen, context)
+}
+
+/**
+ * A row alone may have its record outside of what was read.
+ *
+ * @returns `null`: both sides have refused it
+ */
+async function located(finding: Finding, context: JudgeContext): Promise<Finding | null> {
+  const { row } = finding
+  if (row === null || finding.record !== null) return finding
+  const recorded = await context.lookups.transaction(row.transactionId)
+  const elsewhere = recorded.find(({ operation }) => operation === row.operation)
+  if (elsewhere === undefined) return finding
+  const record = { ...context.recordOf(elsewhere), inRange: false }
+  fillRow(row, record, context.totals)
+  if (row.accepted || record.accepted) return { row, record, isTwice: false }
+  context.counts.refusedAlone += 1
+  return null
 }
 
 /** Takes off what the bet explains, and adds the story of the bet to the rest. */
@@ -103,71 +124,32 @@ function withBet(judged: readonly Judged[], seen: BetFacts | null, context: Judg
   })
 }
 
-/** @returns none for a refusal that both sides have */
-async function judge(finding: Finding, lookBet: LookBet, context: JudgeContext): Promise<Judged[]> {
-  const { shape, row, record } = finding
-  switch (shape) {
-    case 'twice-in-wallet':
-      return [{ ...finding, kind: 'duplicate-in-wallet' }]
-    case 'twice': {
-      const isSameContent = differingFields(row as ReportRow, record as WalletRecord).length === 0
-      return [{ ...finding, kind: isSameContent ? 'duplicate-in-report' : 'conflicting-in-report' }]
-    }
-    case 'pair':
-      return [{ ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, lookBet) }]
-    case 'row':
-      return await judgeRow(finding, row as ReportRow, lookBet, context)
-    case 'record':
-      return [{ ...finding, kind: await kindOfRecord(record as WalletRecord, lookBet) }]
-  }
-}
-
 const kindOfField = {
   playerId: 'other-player',
   betId: 'other-bet',
   currency: 'other-currency',
   amount: 'other-amount',
   type: 'other-type',
-} as const satisfies Record<string, DifferenceKind>
+} as const
 
-async function kindOfPair(row: ReportRow, record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
+async function kindOf({ row, record, isTwice }: Finding, lookBet: LookBet): Promise<DifferenceKind> {
+  if (row === null) {
+    return isTwice
+      ? 'duplicate-in-wallet'
+      : ((await kindOfEmptyRollback(record, lookBet)) ?? 'missing-in-report')
+  }
+  if (record === null && !row.accepted) return 'lost-refusal'
+  if (record === null) return (await isTombstoned(row, null, lookBet)) ? 'tombstone' : 'never-arrived'
+  const [differing] = differingFields(row, record)
+  if (isTwice) return differing === undefined ? 'duplicate-in-report' : 'conflicting-in-report'
   if (row.accepted && !record.accepted) {
     if (record.operation === 'unsettlement') return 'uncollected-clawback'
     return (await isTombstoned(row, record, lookBet)) ? 'tombstone' : 'refused-by-wallet'
   }
   if (!row.accepted && record.accepted) return 'refused-by-platform'
-  const [differing] = differingFields(row, record)
-  const kind = differing && kindOfField[differing.field]
-  if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
-    return (await kindOfEmptyRollback(record, lookBet)) ?? kind
-  }
-  return kind ?? 'out-of-range'
-}
-
-async function judgeRow(
-  finding: Finding,
-  row: ReportRow,
-  lookBet: LookBet,
-  context: JudgeContext,
-): Promise<Judged[]> {
-  const recorded = await context.lookups.transaction(row.transactionId)
-  const elsewhere = recorded.find(({ operation }) => operation === row.operation)
-  if (elsewhere !== undefined) {
-    const record = { ...context.recordOf(elsewhere), inRange: false }
-    fillRow(row, record, context.totals)
-    if (!row.accepted && !record.accepted) {
-      context.counts.refusedAlone += 1
-      return []
-    }
-    return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, lookBet) }]
-  }
-  if (!row.accepted) return [{ ...finding, kind: 'lost-refusal' }]
-  return [{ ...finding, kind: (await isTombstoned(row, null, lookBet)) ? 'tombstone' : 'never-arrived' }]
-}
-
-async function kindOfRecord(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
-  if (record.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return 'missing-in-report'
-  return (await kindOfEmptyRollback(record, lookBet)) ?? 'missing-in-report'
+  if (differing === undefined) return 'out-of-range'
+  const ofRollback = differing.field === 'amount' ? await kindOfEmptyRollback(record, lookBet) : null
+  return ofRollback ?? kindOfField[differing.field]
 }
 
 /** Whether this placebet is one that was rolled back before it arrived (D11). */
@@ -181,9 +163,13 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, lookBet
 /**
  * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).
  *
- * @returns `null`: the bet had no stake, or it is not known
+ * @returns `null`: it is none, the bet had no stake, or it is not known
  */
-async function kindOfEmptyRollback(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind | null> {
+async function kindOfEmptyRollback(
+  record: WalletRecord | null,
+  lookBet: LookBet,
+): Promise<DifferenceKind | null> {
+  if (record?.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return null
   const facts = await lookBet()
   if (facts === null) return null
   if (!facts.isPlaced) return 'tombstone'

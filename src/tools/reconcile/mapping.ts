@@ -2,7 +2,7 @@
 import { fieldOf } from '../../foreign-values.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import type { Operation } from '../../store.js'
-import { type DateMapping, type Dates, datesOf } from './dates.js'
+import { type DateMapping, datesOf } from './dates.js'
 import { operationOrder } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
 
@@ -86,19 +86,7 @@ export interface Meaning {
   type: string | null
 }
 
-export interface Mapping {
-  columns: ReadonlyMap<Field, string>
-  constants: ReadonlyMap<Field, string>
-  /** Columns that the mapping names must exist, as the required ones must. */
-  isRequired(field: Field): boolean
-  operations: ReadonlyMap<string, Meaning | null>
-  types: ReadonlyMap<string, string>
-  statuses: ReadonlyMap<string, 'accepted' | 'refused' | null>
-  delimiter: string | undefined
-  decimalPoint: '.' | ','
-  signs: 'unsigned' | 'player' | 'platform'
-  dates: Dates
-}
+export type Mapping = ReturnType<typeof mappingOf>
 
 const typesOf: { [operation in Operation]?: readonly string[] } = {
   settlement: ['BET_PAID', 'VOIDED', 'CASHOUT'],
@@ -116,7 +104,7 @@ const check: OptionChecks = optionChecks(message => {
 const parts = 'columns operations types statuses delimiter decimalPoint signs dates'.split(' ')
 
 /** @throws {ReconcileError} `INVALID_MAPPING`, naming the part */
-export function mappingOf(given: ReportMapping = {}): Mapping {
+export function mappingOf(given: ReportMapping = {}) {
   check.names(given, parts)
   const { columns = {}, delimiter, decimalPoint = '.', signs = 'unsigned' } = given
   check.names(columns, fields, 'columns.')
@@ -134,9 +122,10 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     else check.invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
   }
   return {
-    columns: named,
-    constants,
-    isRequired: field => requiredFields.includes(field) || typeof columns[field] === 'string',
+    columns: named as ReadonlyMap<Field, string>,
+    constants: constants as ReadonlyMap<Field, string>,
+    /** Columns that the mapping names must exist, as the required ones must. */
+    isRequired: (field: Field) => requiredFields.includes(field) || typeof columns[field] === 'string',
     operations: wordsOf('operations', given.operations, operationOrder, meaningOf),
     types: wordsOf('types', given.types, allTypes, (part, to) => check.oneOf(part, to, allTypes)),
     statuses: wordsOf('statuses', given.statuses, ['accepted', 'refused'], (part, to) =>

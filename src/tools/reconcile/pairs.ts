@@ -52,7 +52,7 @@ export function comparePartition(
   for (const record of records) {
     const key = keyOf(record)
     if (!recorded.has(key)) recorded.set(key, record)
-    else if (record.inRange) sink.found({ shape: 'twice-in-wallet', row: null, record })
+    else if (record.inRange) sink.found({ row: null, record, isTwice: true })
   }
 
   // Of two rows with one key, the one that agrees is the pair, and the other one the duplicate; a refused one
@@ -73,7 +73,7 @@ export function comparePartition(
   }
   for (const record of recorded.values()) {
     if (taken.has(record) || !record.inRange) continue
-    if (record.accepted) sink.found({ shape: 'record', row: null, record })
+    if (record.accepted) sink.found({ row: null, record, isTwice: false })
     else sink.counts.refusedAlone += 1
   }
 }
@@ -81,7 +81,7 @@ export function comparePartition(
 function foundAlone(row: ReportRow, { counts, found }: PairSink): void {
   if (!row.inRange) return
   // The wallet records a refused clawback, and forgets other refusals.
-  if (row.accepted || row.operation === 'unsettlement') found({ shape: 'row', row, record: null })
+  if (row.accepted || row.operation === 'unsettlement') found({ row, record: null, isTwice: false })
   else counts.refusedAlone += 1
 }
 
@@ -93,7 +93,7 @@ function comparePair(row: ReportRow, record: WalletRecord, { counts, totals, fou
     if (record.inRange) totals.replace('wallet', before, record)
   }
   fillRow(row, record, totals)
-  if (!agrees(row, record)) found({ shape: 'pair', row, record })
+  if (!agrees(row, record)) found({ row, record, isTwice: false })
   else if (row.inRange && record.inRange) counts.equal += 1
 }
 
@@ -111,5 +111,5 @@ function foundTwice(row: ReportRow, record: WalletRecord, { counts, totals, foun
   fillRow(row, record, totals)
   if (!row.accepted) counts.refusedAlone += 1
   // The record is a refusal that a refused row of this key has taken: this row was never executed.
-  else found({ shape: record.accepted ? 'twice' : 'pair', row, record })
+  else found({ row, record, isTwice: record.accepted })
 }

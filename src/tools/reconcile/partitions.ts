@@ -64,19 +64,16 @@ const bytesPerCharacter = 3
 
 /** Behind each value is a comma. They are bytes at once: as text, they would keep what they were cut from. */
 class Partition {
-  readonly #file: TemporaryFile
   #bytes = Buffer.alloc(0)
   #filled = 0
   readonly #written: Place[] = []
 
-  constructor(file: TemporaryFile) {
-    this.#file = file
-  }
+  constructor(readonly file: TemporaryFile) {}
 
   add(value: string): void {
     const needed = value.length * bytesPerCharacter + 1
     if (this.#filled > 0 && this.#filled + needed > this.#bytes.length) {
-      this.#written.push(this.#file.append(this.#bytes.subarray(0, this.#filled)))
+      this.#written.push(this.file.append(this.#bytes.subarray(0, this.#filled)))
       this.#filled = 0
     }
     if (needed > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(Math.max(needed, chunkBytes))
@@ -84,7 +81,7 @@ class Partition {
   }
 
   values(): unknown[] {
-    const written = this.#written.map(place => valuesIn(this.#file.read(place)))
+    const written = this.#written.map(place => valuesIn(this.file.read(place)))
     return [...written, valuesIn(this.#bytes.subarray(0, this.#filled))].flat()
   }
 }

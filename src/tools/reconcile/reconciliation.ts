@@ -4,7 +4,7 @@ import type { RecordedTransaction, WalletLookups } from '../../lookups/records.j
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { textOf } from '../numbers/decimal.js'
 import { notAsync } from '../wire/operator-functions.js'
-import { isZero, negate, Sum } from './amounts.js'
+import { addTo, isZero, negate, type Sum } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
@@ -119,16 +119,9 @@ const check: OptionChecks = optionChecks(message => {
  *   column. Errors of the lookups are thrown as they are.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
-  const startedMs = performance.now()
-  const settings = settingsOf(options)
-  const run = new Run(options, settings)
+  const run = new Run(settingsOf(options))
   try {
-    const result = await run.result()
-    const { from, to, mapping } = settings
-    return {
-      ...{ from, to, timeZone: mapping.dates.timeZone, ...result },
-      durationMs: performance.now() - startedMs,
-    }
+    return await run.result()
   } finally {
     run.close()
   }
@@ -137,8 +130,8 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
 const progressEvery = 100_000
 
 class Run {
-  readonly #options: ReconcileOptions
   readonly #settings: Settings
+  readonly #startedMs = performance.now()
   readonly #counts: RowCounts = {
     ...{ report: 0, ignored: 0, outside: 0, wallet: 0 },
     ...{ equal: 0, refusedAlone: 0, creditedByOwnCode: 0 },
@@ -151,23 +144,20 @@ class Run {
   /** By bet. */
   readonly #findings = new Partitions<Finding>()
   readonly #collection: Collection
-  #whole: WholeReport | undefined
+  readonly #whole = new WholeReport()
 
-  constructor(options: ReconcileOptions, settings: Settings) {
-    this.#options = options
+  constructor(settings: Settings) {
     this.#settings = settings
-    this.#collection = new Collection(settings.differencesMax, async each => options.onDifference?.(each))
+    this.#collection = new Collection(settings.differencesMax, async each => settings.onDifference?.(each))
   }
 
-  async result(): Promise<Omit<Reconciliation, 'from' | 'to' | 'timeZone' | 'durationMs'>> {
-    const { mapping, isInRange } = this.#settings
-    const opened = await openReports(reportsOf(this.#options), mapping, isInRange)
-    const whole = new WholeReport(opened.has)
-    this.#whole = whole
+  async result(): Promise<Reconciliation> {
+    const { from, to, mapping } = this.#settings
+    const opened = await openReports(this.#settings)
     await this.#readReport(opened)
     await this.#readWallet(opened.has('transactionDate'))
-    this.#compare(whole)
-    const wrongReport = whole.result(this.#counts)
+    this.#compare(opened.has)
+    const wrongReport = this.#whole.result(this.#counts, opened.has)
     if (wrongReport === null) await this.#judge()
     const totals = this.#totals.list()
     const currencies = currencyTotalsOf(totals)
@@ -178,17 +168,16 @@ class Run {
     return {
       verdict: isEmpty ? 'nothing-compared' : wrongReport === null ? verdict : 'wrong-report',
       wrongReport,
-      rows: this.#counts,
-      totals,
-      currencies,
+      ...{ from, to, timeZone: mapping.dates.timeZone, rows: this.#counts, totals, currencies },
       ...collected,
       notes: this.#notes,
+      durationMs: performance.now() - this.#startedMs,
     }
   }
 
   async #countRead(side: 'report' | 'wallet'): Promise<void> {
     this.#read[side] += 1
-    if (this.#read[side] % progressEvery === 0) await this.#options.onProgress?.({ ...this.#read })
+    if (this.#read[side] % progressEvery === 0) await this.#settings.onProgress?.({ ...this.#read })
   }
 
   async #readReport(opened: OpenedReport): Promise<void> {
@@ -212,7 +201,7 @@ class Run {
     const { from, to, marginMs } = this.#settings
     const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
     const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
-    for await (const transaction of this.#options.lookups.transactions(range)) {
+    for await (const transaction of this.#settings.lookups.transactions(range)) {
       const record = recordOf(transaction, this.#settings)
       if (!hasDays) record.day = ''
       this.#records.add(record.transactionId, record)
@@ -224,13 +213,13 @@ class Run {
     }
   }
 
-  #compare(whole: WholeReport): void {
+  #compare(has: OpenedReport['has']): void {
     const sink = {
       counts: this.#counts,
       totals: this.#totals,
       found: (finding: Finding) => {
         this.#findings.add(betIdOf(finding), finding)
-        whole.add(finding)
+        this.#whole.add(finding, has)
       },
     }
     for (let partition = 0; partition < partitionCount; partition += 1) {
@@ -239,9 +228,9 @@ class Run {
   }
 
   async #judge(): Promise<void> {
-    const { lookupsMax } = this.#settings
+    const { lookups, lookupsMax } = this.#settings
     const context = {
-      lookups: limitedLookups(this.#options.lookups, lookupsMax, note => this.#notes.push(note)),
+      lookups: limitedLookups(lookups, lookupsMax, note => this.#notes.push(note)),
       recordOf: (transaction: RecordedTransaction) => recordOf(transaction, this.#settings),
       counts: this.#counts,
       totals: this.#totals,
@@ -255,8 +244,8 @@ class Run {
 
   /** Deletes the temporary files. */
   close(): void {
-    for (const each of [this.#rows, this.#records, this.#findings, this.#collection, this.#whole])
-      each?.close()
+    const all = [this.#rows, this.#records, this.#findings, this.#collection, this.#whole]
+    for (const each of all) each.close()
   }
 }
 
@@ -264,20 +253,21 @@ const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
 
 /** The differences explain the totals to the last digit, or the comparison itself is wrong. */
 function checkSums(currencies: readonly CurrencyTotal[], { kinds }: Collected): void {
-  const effects = kinds.flatMap(each => each.effects)
-  for (const currency of new Set([...currencies, ...effects].map(each => each.currency))) {
-    const rest = new Sum()
-    for (const each of currencies) if (each.currency === currency) rest.add(each.difference)
-    for (const each of effects) if (each.currency === currency) rest.add(negate(each.amount))
-    if (!isZero(textOf(rest.total()))) {
-      throw new Error(
-        `The differences do not explain the totals: ${textOf(rest.total())} ${currency} is left. Please report this.`,
-      )
-    }
+  const rests = new Map<string | null, Sum>()
+  for (const { currency, difference } of currencies) addTo(rests, currency, difference)
+  for (const { currency, amount } of kinds.flatMap(({ effects }) => effects)) {
+    addTo(rests, currency, negate(amount))
+  }
+  for (const [currency, sum] of rests) {
+    const rest = textOf(sum.total())
+    if (isZero(rest)) continue
+    throw new Error(
+      `The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`,
+    )
   }
 }
 
-type Settings = ReturnType<typeof settingsOf>
+export type Settings = ReturnType<typeof settingsOf>
 
 const optionNames =
   'report mapping lookups from to marginMs differencesMax lookupsMax sentenceOf onDifference onProgress'.split(
@@ -290,7 +280,7 @@ function settingsOf(options: ReconcileOptions) {
   check.func('onDifference', options.onDifference)
   check.func('onProgress', options.onProgress)
   if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
-  const reports = reportsOf(options)
+  const reports = [options.report].flat() as ReportSource[]
   if (reports.length === 0 || !reports.every(isReport)) {
     check.invalid(
       'report must be the path of a file, or its content as an async iterable, or a list of these',
@@ -304,22 +294,19 @@ function settingsOf(options: ReconcileOptions) {
   const [from, to] = [timeOf('from'), timeOf('to')]
   if (from >= to) check.invalid('to must be later than from')
   return {
-    from,
-    to,
-    mapping,
+    ...options,
+    ...{ reports, mapping, from, to },
     marginMs: check.whole('marginMs', options.marginMs ?? 3_600_000, 0, 7 * 86_400_000),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
     lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),
     // Both have the same form, so their text sorts by time.
     isInRange: (date: string) => date >= from && date < to,
     dayOf: mapping.dates.dayOf,
+    /** Which rule decided it. */
     sentenceOf: (transaction: RecordedTransaction) =>
       notAsync(check, 'sentenceOf', options.sentenceOf?.(transaction)) ?? '',
   }
 }
-
-const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
-  Array.isArray(report) ? report : [report as ReportSource]
 
 const isReport = (report: ReportSource | undefined) =>
   typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'

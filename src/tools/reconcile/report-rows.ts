@@ -77,23 +77,17 @@ const mayBeEmpty: readonly Operation[] = ['unsettlement', 'rollbackbet']
 
 /** Reads one row at a time. What cannot be read is an error with the line and the column. */
 class RowReader {
-  readonly #mapping: Mapping
-  readonly #isInRange: (date: string) => boolean
-  readonly #file: string | null
   /** Where the mapping has a value for all rows. */
   readonly #constants: Partial<Record<Field, string>>
   readonly #indexes: Partial<Record<Field, number>>
   #row: TableRow = { line: 0, cells: [] }
 
   constructor(
-    mapping: Mapping,
+    readonly mapping: Mapping,
     indexes: ReadonlyMap<Field, number>,
-    isInRange: (date: string) => boolean,
-    file: string | null,
+    readonly isInRange: (date: string) => boolean,
+    readonly file: string | null,
   ) {
-    this.#mapping = mapping
-    this.#isInRange = isInRange
-    this.#file = file
     this.#constants = Object.fromEntries(mapping.constants)
     this.#indexes = Object.fromEntries(indexes)
   }
@@ -101,7 +95,7 @@ class RowReader {
   /** @returns `null` for a row that the mapping ignores */
   read(row: TableRow): ReportRow | null {
     this.#row = row
-    const { operations, statuses, dates } = this.#mapping
+    const { operations, statuses, dates } = this.mapping
     const meaning = this.#word('operation', operations)
     // An empty status is a word as any other: platforms write it for what failed, or for what did not.
     const status = meaning && this.#has('status') ? this.#word('status', statuses) : 'accepted'
@@ -121,15 +115,15 @@ class RowReader {
       amount,
       currency,
       day: transactionDate === null ? '' : dates.dayOf(transactionDate),
-      inRange: transactionDate === null || this.#isInRange(transactionDate),
-      file: this.#file,
+      inRange: transactionDate === null || this.isInRange(transactionDate),
+      file: this.file,
       line: row.line,
       transactionDate,
     }
   }
 
   #fail(field: Field, problem: string): never {
-    return invalidRow(this.#row.line, this.#mapping.columns.get(field) ?? field, problem)
+    return invalidRow(this.#row.line, this.mapping.columns.get(field) ?? field, problem)
   }
 
   #has(field: Field): boolean {
@@ -167,7 +161,7 @@ class RowReader {
 
   #date(): string {
     const value = this.#text('transactionDate')
-    const read = value === '' ? { problem: 'is empty' } : this.#mapping.dates.read(value)
+    const read = value === '' ? { problem: 'is empty' } : this.mapping.dates.read(value)
     return 'date' in read ? read.date : this.#fail('transactionDate', read.problem)
   }
 
@@ -175,8 +169,8 @@ class RowReader {
   #type({ operation, type: implied }: Meaning): string | null {
     const types = operationTypes(operation)
     const isEmpty = this.#text('type') === ''
-    if (types === null || (isEmpty && (implied !== null || !this.#mapping.types.has('')))) return implied
-    const type = this.#word('type', this.#mapping.types)
+    if (types === null || (isEmpty && (implied !== null || !this.mapping.types.has('')))) return implied
+    const type = this.#word('type', this.mapping.types)
     if (!types.includes(type)) this.#fail('type', `${type} does not fit the operation: ${types.join(', ')}`)
     if (implied === null || implied === type) return type
     const word = shown(this.#text('operation'))
@@ -190,7 +184,7 @@ class RowReader {
   }
 
   #amount(operation: Operation): string | null {
-    const { decimalPoint, signs } = this.#mapping
+    const { decimalPoint, signs } = this.mapping
     const value = this.#value('amount')
     const invalid = (problem: string) => this.#fail('amount', `${shown(value)} ${problem}`)
     if (value === undefined || value === null || value === '') {

@@ -4,13 +4,21 @@ import { countText, durationText, numberText } from '../report/figures.js'
 import type { Block, Cell, Finding, Report, Section } from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { textOf } from '../report/text.js'
-import { amountText, type DecimalText, isZero, signed } from './amounts.js'
+import {
+  amountText,
+  type DecimalText,
+  isNegative,
+  isZero,
+  magnitudeOf,
+  moneyText,
+  signed,
+} from './amounts.js'
 import type { KindTotal } from './collection.js'
 import type { Difference } from './difference.js'
 import type { Entry } from './entry.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import { isCounted, type SideTotal } from './totals.js'
+import { type CurrencyTotal, isCounted, type SideTotal } from './totals.js'
 
 /** The verdict, totals, differences with their bets, and the bets and players that differ most, as text. */
 export const formatReconciliation = (reconciliation: Reconciliation): string =>
@@ -62,23 +70,17 @@ function sentenceOf({ verdict, wrongReport, rows, kinds, currencies }: Reconcili
   }
   if (wrongReport !== null) return wrongReport.sentence
   const { equal, report, wallet, refusedAlone, creditedByOwnCode: credited } = rows
-  const compared = `${numberText(equal)} agree, of ${countText(report, 'row')} in the report and ${countText(wallet, 'transaction')} of the wallet.`
   const agreed = [
-    compared,
-    ...(refusedAlone === 0
-      ? []
-      : [`${countText(refusedAlone, 'refusal')} of one side only changed no balance.`]),
-    ...(credited === 0
-      ? []
-      : [
-          `${countText(credited, 'settlement was', 'settlements were')} credited by your own code: the bets hold the amounts, and no transaction records them.`,
-        ]),
-  ].join(' ')
+    `${numberText(equal)} agree, of ${countText(report, 'row')} in the report and ${countText(wallet, 'transaction')} of the wallet.`,
+    refusedAlone > 0 && `${countText(refusedAlone, 'refusal')} of one side only changed no balance.`,
+    credited > 0 &&
+      `${countText(credited, 'settlement was', 'settlements were')} credited by your own code: the bets hold the amounts, and no transaction records them.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
   if (verdict === 'equal') return `No differences: ${agreed}`
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
-  const sums = currencies
-    .filter(({ difference }) => !isZero(difference))
-    .map(({ currency, difference }) => moreOrLess(signed(difference, currency), currency))
+  const sums = currencies.filter(({ difference }) => !isZero(difference)).map(moreOrLess)
   const money =
     sums.length === 0
       ? 'In total they cancel out.'
@@ -87,18 +89,23 @@ function sentenceOf({ verdict, wrongReport, rows, kinds, currencies }: Reconcili
 }
 
 /** `41.50 EUR less` for `-41.50`. */
-const moreOrLess = (signedAmount: string, currency: string | null) =>
-  `${signedAmount.slice(1)} ${currency ?? '(unknown currency)'} ${signedAmount.startsWith('-') ? 'less' : 'more'}`
+const moreOrLess = ({ difference, currency }: CurrencyTotal) =>
+  `${moneyText({ amount: magnitudeOf(difference), currency })} ${isNegative(difference) ? 'less' : 'more'}`
 
 /** `2026-11-21T00:00:00Z`: whole seconds are shorter. */
 const timeText = (iso: string) => iso.replace('.000Z', 'Z')
 
 const number = (name: string) => ({ name, isNumber: true })
 
-const differenceCell = (amount: DecimalText, currency: string | null): Cell => ({
-  text: signed(amount, currency),
-  tone: isZero(amount) ? 'none' : 'fail',
+const differenceCell = (difference: DecimalText, currency: string | null): Cell => ({
+  text: signed(difference, currency),
+  tone: isZero(difference) ? 'none' : 'fail',
 })
+/** The change of the players' balances that each side counts. */
+const changeCells = ({ currency, report, wallet, difference }: CurrencyTotal): Cell[] => [
+  ...[signed(report, currency), signed(wallet, currency), differenceCell(difference, currency)],
+]
+const changeColumns = ['Report', 'Wallet', 'Difference'].map(number)
 
 function totalsTable({ totals }: Reconciliation): Block {
   const side = ({ count, amount, refused }: SideTotal, currency: string | null) => [
@@ -122,13 +129,10 @@ function netTable({ currencies, totals }: Reconciliation): Block {
   const counted = new Set(totals.filter(isCounted).map(({ currency }) => currency))
   return {
     kind: 'table',
-    columns: [{ name: 'Currency' }, ...['Report', 'Wallet', 'Difference'].map(number)],
+    columns: [{ name: 'Currency' }, ...changeColumns],
     rows: currencies
       .filter(({ currency }) => counted.has(currency))
-      .map(({ currency, report, wallet, difference }) => [
-        ...[currency ?? '?', signed(report, currency), signed(wallet, currency)],
-        differenceCell(difference, currency),
-      ]),
+      .map(each => [each.currency ?? '?', ...changeCells(each)]),
   }
 }
 
@@ -181,13 +185,10 @@ function groupsTable(name: string, groups: readonly GroupSum[], omitted: number)
   const counted = groups.filter(({ report, wallet }) => !isZero(report) || !isZero(wallet))
   return {
     kind: 'table',
-    columns: [
-      ...[{ name }, { name: 'Currency' }],
-      ...['Differences', 'Report', 'Wallet', 'Difference'].map(number),
-    ],
-    rows: counted.map(({ id, currency, count, report, wallet, difference }) => [
-      ...[id ?? '(unknown)', currency ?? '?', numberText(count)],
-      ...[signed(report, currency), signed(wallet, currency), differenceCell(difference, currency)],
+    columns: [{ name }, { name: 'Currency' }, number('Differences'), ...changeColumns],
+    rows: counted.map(each => [
+      ...[each.id ?? '(unknown)', each.currency ?? '?', numberText(each.count)],
+      ...changeCells(each),
     ]),
     total: counted.length + omitted,
   }

@@ -6,6 +6,7 @@ import { countText } from '../report/figures.js'
 import type { Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { groupsBy, Partitions } from './partitions.js'
+import type { RowCounts } from './reconciliation.js'
 import type { OpenedReport } from './report-rows.js'
 
 /** Why the report as a whole is not that of the wallet. */
@@ -36,14 +37,7 @@ function isRewritten(inReport: string, inWallet: string): boolean {
   return inReport !== inWallet && (isForm || lostZeros) && inSpreadsheet(inReport) === inSpreadsheet(inWallet)
 }
 
-/** The numbers of rows and transactions that a finding is about. */
-interface Counted {
-  report: number
-  outside: number
-  ignored: number
-  wallet: number
-}
-
+type Counted = Pick<RowCounts, 'report' | 'outside' | 'ignored' | 'wallet'>
 type Ids = readonly [inReport: string, inWallet: string]
 
 /** What one side alone has. */
@@ -56,17 +50,12 @@ interface Alone {
 /** Is shown every finding; then it knows. */
 export class WholeReport {
   readonly #alone = new Partitions<Alone>()
-  readonly #has: OpenedReport['has']
   #scientific: string | null = null
   #rewritten: Ids | null = null
   /** Whether any row has its transaction, if only on another day. */
   #hasPair = false
 
-  constructor(has: OpenedReport['has']) {
-    this.#has = has
-  }
-
-  add({ shape, row, record }: Finding): void {
+  add({ row, record, isTwice }: Finding, has: OpenedReport['has']): void {
     if (row !== null && record !== null) {
       this.#hasPair = true
       const ids: Ids[] = [
@@ -75,29 +64,18 @@ export class WholeReport {
       ]
       this.#rewritten ??= ids.find(each => isRewritten(...each)) ?? null
     }
-    const entry = shape === 'row' ? row : shape === 'record' ? record : null
+    const entry = isTwice || (row !== null && record !== null) ? null : (row ?? record)
     if (entry === null || !entry.accepted) return
     const ids = row === null ? [] : [row.transactionId, row.betId]
     this.#scientific ??= ids.find(id => scientific.test(id)) ?? null
-    const content = this.#contentOf(entry)
+    const content = contentOf(entry, has)
     this.#alone.add(content, { side: row === null ? 'wallet' : 'report', id: entry.transactionId, content })
   }
 
-  /**
-   * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A
-   * tool that writes ids in other letters, or fills them with spaces, does so with players too.
-   */
-  #contentOf({ operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord): string {
-    // The interface's calls have no amount: a report need not state it.
-    const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
-    const player = this.#has('playerId') ? inSpreadsheet(playerId ?? '') : ''
-    const minute = this.#has('transactionDate') ? transactionDate?.slice(0, 16) : ''
-    return [operation, money, player.trim().toLowerCase(), minute].join(' ')
-  }
-
   /** @returns `null`: it may be that of the wallet */
-  result({ report, outside, ignored, wallet }: Counted): WrongReport | null {
-    if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(outside, ignored, wallet)
+  result(counted: Counted, has: OpenedReport['has']): WrongReport | null {
+    const { report, wallet } = counted
+    if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(counted)
     const { matched, example } = this.#matches()
     const ids =
       this.#rewritten !== null
@@ -108,7 +86,7 @@ export class WholeReport {
       return { kind: 'spreadsheet-ids', sentence }
     }
     if (example === null || 2 * matched <= report) return null
-    const same = `${this.#has('playerId') ? ', player' : ''}${this.#has('transactionDate') ? ', time' : ''} and amount`
+    const same = `${has('playerId') ? ', player' : ''}${has('transactionDate') ? ', time' : ''} and amount`
     const sentence = `The ids of the report are not those of the wallet: ${countText(matched, 'row')} of ${countText(report, 'row')} ${matched === 1 ? 'is' : 'are'} in the wallet under other ids, with the same operation${same} (${example[0]} in the report, ${example[1]} in the wallet). Is the column of the transactionId the right one?`
     return { kind: 'other-ids', sentence }
   }
@@ -136,11 +114,26 @@ export class WholeReport {
   }
 }
 
-function noRows(outside: number, ignored: number, wallet: number): WrongReport {
+/**
+ * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A tool
+ * that writes ids in other letters, or fills them with spaces, does so with players too.
+ */
+function contentOf(
+  { operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord,
+  has: OpenedReport['has'],
+): string {
+  // The interface's calls have no amount: a report need not state it.
+  const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
+  const player = has('playerId') ? inSpreadsheet(playerId ?? '') : ''
+  const minute = has('transactionDate') ? transactionDate?.slice(0, 16) : ''
+  return [operation, money, player.trim().toLowerCase(), minute].join(' ')
+}
+
+function noRows({ outside, ignored, wallet }: Counted): WrongReport {
   const others = [
-    ...(outside > 0 ? [`${countText(outside, 'row')} outside of it`] : []),
-    ...(ignored > 0 ? [`${countText(ignored, 'row')} that the mapping ignores`] : []),
-  ]
+    outside > 0 && `${countText(outside, 'row')} outside of it`,
+    ignored > 0 && `${countText(ignored, 'row')} that the mapping ignores`,
+  ].filter(Boolean)
   const has = others.length === 0 ? '' : `, but ${others.join(' and ')}`
   const sentence = `The report has no row within the range${has}. The wallet has ${countText(wallet, 'transaction')}: is it the report of this range?`
   return { kind: 'no-rows', sentence }

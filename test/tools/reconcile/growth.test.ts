@@ -36,11 +36,11 @@ const recordedOf = (made: RecordedTransaction) => recordOf(made, range)
 
 type Made = readonly { finding: Finding | null; recorded: RecordedTransaction | null }[]
 const alone = (made: RecordedTransaction): Made[number] => ({
-  finding: { shape: 'record', row: null, record: recordedOf(made) },
+  finding: { row: null, record: recordedOf(made), isTwice: false },
   recorded: made,
 })
 const lost = (made: RecordedTransaction, line: number, accepted = true): Made[number] => ({
-  finding: { shape: 'row', row: rowOf(made, line, accepted), record: null },
+  finding: { row: rowOf(made, line, accepted), record: null, isTwice: false },
   recorded: null,
 })
 const agreed = (made: RecordedTransaction): Made[number] => ({ finding: null, recorded: made })
