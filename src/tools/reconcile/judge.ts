@@ -5,8 +5,8 @@ import { type DecimalText, isZero } from './amounts.js'
 import { BetFacts } from './bet-facts.js'
 import type { DifferenceKind, Finding, Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import { type AgreedCounts, differingFields, fillRow } from './pairs.js'
-import type { Totals } from './totals.js'
+import { differingFields, fillRow } from './pairs.js'
+import type { RowCounts, Totals } from './totals.js'
 
 const indexMissing = 'LOOKUP_INDEX_MISSING'
 
@@ -47,7 +47,7 @@ export function limitedLookups(lookups: SingleLookups, max: number, note: (sente
 /** What a judge needs to know of the reconciliation. */
 export interface JudgeContext {
   lookups: ReturnType<typeof limitedLookups>
-  counts: AgreedCounts
+  counts: RowCounts
   totals: Totals
   recordOf(transaction: RecordedTransaction): WalletRecord
 }

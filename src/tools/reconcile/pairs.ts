@@ -1,20 +1,10 @@
 /** Compares the rows and the records of one partition, by operation and transactionId (D1). */
 import type { Finding } from './difference.js'
 import type { Entry, ReportRow, WalletRecord } from './entry.js'
-import type { Totals } from './totals.js'
-
-/** Rows and transactions that are no difference. */
-export interface AgreedCounts {
-  /** Rows and transactions that agree. */
-  equal: number
-  /** Refused by one side and missing on the other: no money moved. */
-  refusedAlone: number
-  /** Settlements that no transaction records, and that the bet holds: your own code has credited them. */
-  creditedByOwnCode: number
-}
+import type { RowCounts, Totals } from './totals.js'
 
 interface PairSink {
-  counts: AgreedCounts
+  counts: RowCounts
   totals: Totals
   found(finding: Finding): void
 }
@@ -57,15 +47,14 @@ export function comparePartition(
 
   // Of two rows with one key, the one that agrees is the pair, and the other one the duplicate; a refused one
   // must not take the record from an accepted one.
-  const [agreeing, accepted, refused]: ReportRow[][] = [[], [], []]
+  const ranked: [row: ReportRow, record: WalletRecord | undefined][][] = [[], [], []]
   for (const row of rows) {
     const record = recorded.get(keyOf(row))
-    const isPair = record !== undefined && agrees(row, record)
-    ;(isPair ? agreeing : row.accepted ? accepted : refused)?.push(row)
+    const rank = record !== undefined && agrees(row, record) ? 0 : row.accepted ? 1 : 2
+    ranked[rank]?.push([row, record])
   }
   const taken = new Set<WalletRecord>()
-  for (const row of [agreeing, accepted, refused].flatMap(each => each ?? [])) {
-    const record = recorded.get(keyOf(row))
+  for (const [row, record] of ranked.flat()) {
     if (record === undefined) foundAlone(row, sink)
     else if (taken.has(record)) foundTwice(row, record, sink)
     else comparePair(row, record, sink)

@@ -1,88 +1,21 @@
 /** `reconcile`: compares the platform's report with the wallet's transactions. */
 
-import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
-import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import type { RecordedTransaction } from '../../lookups/records.js'
 import { textOf } from '../numbers/decimal.js'
-import { notAsync } from '../wire/operator-functions.js'
 import { addTo, isZero, negate, type Sum } from './amounts.js'
 import { type Collected, Collection } from './collection.js'
-import type { Difference, Finding } from './difference.js'
+import type { Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import { ReconcileError } from './errors.js'
 import { judgeBet, limitedLookups } from './judge.js'
-import { mappingOf, type ReportMapping } from './mapping.js'
 import { Unstated } from './notes.js'
-import { type AgreedCounts, comparePartition } from './pairs.js'
+import { type ReconcileOptions, type Settings, settingsOf } from './options.js'
+import { comparePartition } from './pairs.js'
 import { groupsBy, Partitions, partitionCount } from './partitions.js'
 import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
-import type { ReportSource } from './text-chunks.js'
-import { type CurrencyTotal, currencyTotalsOf, type Total, Totals } from './totals.js'
+import { type CurrencyTotal, currencyTotalsOf, type RowCounts, type Total, Totals } from './totals.js'
 import { recordOf } from './wallet-records.js'
 import { WholeReport, type WrongReport } from './whole-report.js'
-
-export interface ReconcileOptions {
-  /**
-   * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines;
-   * UTF-8. The order of its rows does not matter. A list: several reports, of one day each, say, with the
-   * same columns.
-   */
-  report: ReportSource | readonly ReportSource[]
-  /** How the report is written. */
-  mapping?: ReportMapping
-  /**
-   * The wallet: `createPostgresLookups` or `createMysqlLookups`. `transaction` and `bet` explain differences
-   * better; without them, only the range is known.
-   */
-  lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
-  /**
-   * The start of the range: ISO 8601; a date stands for its beginning. Without `Z`, it is in the mapping's
-   * time zone; in UTC, if the mapping has none.
-   */
-  from: string
-  /** The end of the range, which does not belong to it. */
-  to: string
-  /**
-   * How far before and after the range the wallet is read too: it may record a transaction a little earlier
-   * or later than the platform dates it.
-   *
-   * @default 3_600_000
-   */
-  marginMs?: number
-  /**
-   * How many differences of each kind the result lists, the largest first. All are counted.
-   *
-   * @default 1_000
-   */
-  differencesMax?: number
-  /**
-   * The maximum number of lookups of a single bet or transaction.
-   *
-   * @default 10_000
-   */
-  lookupsMax?: number
-  /**
-   * Which rule decided a transaction: `sentenceOf` of `bet-wallet/lookups`.
-   *
-   * @default the error code alone
-   */
-  sentenceOf?(transaction: RecordedTransaction): string
-  /** Called with every difference, listed or not. The comparison waits for it, and fails with its error. */
-  onDifference?(difference: Difference): unknown
-  /** Called now and then with the rows read so far. The comparison waits for it, and fails with its error. */
-  onProgress?(progress: { report: number; wallet: number }): unknown
-}
-
-export interface RowCounts extends AgreedCounts {
-  /** Rows of the report that are within the range. */
-  report: number
-  /** Rows that the mapping ignores. */
-  ignored: number
-  /** Rows whose date is outside of the range. */
-  outside: number
-  /** Transactions of the wallet within the range. */
-  wallet: number
-}
 
 /** The result of a reconciliation. Amounts are exact decimals as text. */
 export interface Reconciliation extends Collected {
@@ -106,10 +39,6 @@ export interface Reconciliation extends Collected {
   notes: string[]
   durationMs: number
 }
-
-const check: OptionChecks = optionChecks(message => {
-  throw new ReconcileError('INVALID_OPTIONS', message)
-})
 
 /**
  * Compares a platform's report with the wallet's transactions. Both sides may have many millions of rows:
@@ -266,47 +195,3 @@ function checkSums(currencies: readonly CurrencyTotal[], { kinds }: Collected): 
     )
   }
 }
-
-export type Settings = ReturnType<typeof settingsOf>
-
-const optionNames =
-  'report mapping lookups from to marginMs differencesMax lookupsMax sentenceOf onDifference onProgress'.split(
-    ' ',
-  )
-
-function settingsOf(options: ReconcileOptions) {
-  check.names(options, optionNames)
-  check.func('sentenceOf', options.sentenceOf)
-  check.func('onDifference', options.onDifference)
-  check.func('onProgress', options.onProgress)
-  if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
-  const reports = [options.report].flat() as ReportSource[]
-  if (reports.length === 0 || !reports.every(isReport)) {
-    check.invalid(
-      'report must be the path of a file, or its content as an async iterable, or a list of these',
-    )
-  }
-  if (new Set(reports).size < reports.length) check.invalid('report has the same report twice')
-  const mapping = mappingOf(options.mapping)
-  const timeOf = (name: 'from' | 'to') =>
-    mapping.dates.boundary(options[name]) ??
-    check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
-  const [from, to] = [timeOf('from'), timeOf('to')]
-  if (from >= to) check.invalid('to must be later than from')
-  return {
-    ...options,
-    ...{ reports, mapping, from, to },
-    marginMs: check.whole('marginMs', options.marginMs ?? 3_600_000, 0, 7 * 86_400_000),
-    differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
-    lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),
-    // Both have the same form, so their text sorts by time.
-    isInRange: (date: string) => date >= from && date < to,
-    dayOf: mapping.dates.dayOf,
-    /** Which rule decided it. */
-    sentenceOf: (transaction: RecordedTransaction) =>
-      notAsync(check, 'sentenceOf', options.sentenceOf?.(transaction)) ?? '',
-  }
-}
-
-const isReport = (report: ReportSource | undefined) =>
-  typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'

@@ -146,7 +146,8 @@ function kindsTable({ kinds, differencesOmitted: omitted }: Reconciliation): Blo
     ...[numberText(count), effectText(effects)],
   ])
   const columns = [{ name: 'Kind' }, number('Count'), number('Wallet compared with the report')]
-  const text = omitted === 0 ? '' : `${countText(omitted, 'difference')} of these in --lines alone.`
+  const text =
+    omitted === 0 ? '' : `${countText(omitted, 'difference is', 'differences are')} in --lines alone.`
   return [
     { kind: 'table', columns, rows },
     { kind: 'text', text },
@@ -176,7 +177,7 @@ function findingOf({ report, wallet, effects, explanation, bet }: Difference): F
     title: `bet ${betId}${playerId === null ? '' : `, player ${playerId}`}`,
     sentence: explanation,
     facts: wallet === null ? [] : [['Wallet id', wallet.walletTransactionId]],
-    code: bet === null ? [] : [['The bet in the wallet:', ...bet].join('\n')],
+    code: bet === null ? [] : [['The bet in the wallet:', ...bet.map(line => `  ${line}`)].join('\n')],
   }
 }
 

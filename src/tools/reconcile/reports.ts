@@ -1,7 +1,7 @@
 /** Several reports of the platform as one. */
 import { ofReport, ReconcileError } from './errors.js'
 import { type Field, fields } from './mapping.js'
-import type { Settings } from './reconciliation.js'
+import type { Settings } from './options.js'
 import { type OpenedReport, openReport } from './report-rows.js'
 import type { ReportSource } from './text-chunks.js'
 

@@ -5,6 +5,24 @@ import { subtract, textOf } from '../numbers/decimal.js'
 import { type DecimalText, difference, negate, Sum } from './amounts.js'
 import { type Entry, isDebit, operationOrder } from './entry.js'
 
+/** How many rows and transactions there are, and how many of them are no difference. */
+export interface RowCounts {
+  /** Rows of the report that are within the range. */
+  report: number
+  /** Rows that the mapping ignores. */
+  ignored: number
+  /** Rows whose date is outside of the range. */
+  outside: number
+  /** Transactions of the wallet within the range. */
+  wallet: number
+  /** Rows and transactions that agree. */
+  equal: number
+  /** Refused by one side and missing on the other: no money moved. */
+  refusedAlone: number
+  /** Settlements that no transaction records, and that the bet holds: your own code has credited them. */
+  creditedByOwnCode: number
+}
+
 export interface SideTotal {
   /** Transactions that moved money, or would have: a lost bet settled with 0 is one. */
   count: number

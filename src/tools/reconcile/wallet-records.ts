@@ -4,7 +4,7 @@ import type { RecordedTransaction } from '../../lookups/records.js'
 import { decimalOf, isNegative } from './amounts.js'
 import { isId, operationOrder, type WalletRecord } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
-import type { Settings } from './reconciliation.js'
+import type { Settings } from './options.js'
 
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 

@@ -6,8 +6,8 @@ import { countText } from '../report/figures.js'
 import type { Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { groupsBy, Partitions } from './partitions.js'
-import type { RowCounts } from './reconciliation.js'
 import type { OpenedReport } from './report-rows.js'
+import type { RowCounts } from './totals.js'
 
 /** Why the report as a whole is not that of the wallet. */
 export interface WrongReport {

@@ -61,7 +61,10 @@ async function readsOf(made: Made, credit: string): Promise<number> {
       ? []
       : counted({ ...finding, row: counted(finding.row), record: counted(finding.record) }),
   )
-  const counts = { equal: 0, refusedAlone: 0, creditedByOwnCode: 0 }
+  const counts = {
+    ...{ report: 0, ignored: 0, outside: 0, wallet: 0 },
+    ...{ equal: 0, refusedAlone: 0, creditedByOwnCode: 0 },
+  }
   const judged = await judgeBet(findings, {
     lookups: limitedLookups(
       { bet: async () => history && { ...history, transactions } },
