@@ -66,14 +66,15 @@ const bytesPerCharacter = 3
 class Partition {
   #bytes = Buffer.alloc(0)
   #filled = 0
-  readonly #written: Place[] = []
+  /** Position and size of each chunk in the file, in turn: a pair each would be half of the memory. */
+  readonly #written: number[] = []
 
   constructor(readonly file: TemporaryFile) {}
 
   add(value: string): void {
     const needed = value.length * bytesPerCharacter + 1
     if (this.#filled > 0 && this.#filled + needed > this.#bytes.length) {
-      this.#written.push(this.file.append(this.#bytes.subarray(0, this.#filled)))
+      this.#written.push(this.file.append(this.#bytes.subarray(0, this.#filled)), this.#filled)
       this.#filled = 0
     }
     if (needed > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(Math.max(needed, chunkBytes))
@@ -81,15 +82,17 @@ class Partition {
   }
 
   values(): unknown[] {
-    const written = this.#written.map(place => valuesIn(this.file.read(place)))
-    return [...written, valuesIn(this.#bytes.subarray(0, this.#filled))].flat()
+    const lists: unknown[][] = []
+    for (let index = 0; index < this.#written.length; index += 2) {
+      const [position, size] = this.#written.slice(index, index + 2) as [number, number]
+      lists.push(valuesIn(this.file.read(position, size)))
+    }
+    return [...lists, valuesIn(this.#bytes.subarray(0, this.#filled))].flat()
   }
 }
 
 const valuesIn = (bytes: Buffer): unknown[] =>
   bytes.length === 0 ? [] : JSON.parse(`[${bytes.toString('utf8', 0, bytes.length - 1)}]`)
-
-type Place = readonly [position: number, size: number]
 
 /** In the folder for temporary files (TMPDIR), readable by this user only. */
 class TemporaryFile {
@@ -109,7 +112,8 @@ class TemporaryFile {
     return this.#descriptor
   }
 
-  append(bytes: Buffer): Place {
+  /** @returns its position in the file */
+  append(bytes: Buffer): number {
     const position = this.#end
     try {
       for (let done = 0; done < bytes.length; this.#end = position + done)
@@ -118,11 +122,11 @@ class TemporaryFile {
       const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
       throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })
     }
-    return [position, bytes.length]
+    return position
   }
 
   /** The bytes are valid until the next read. */
-  read([position, size]: Place): Buffer {
+  read(position: number, size: number): Buffer {
     if (this.#bytes.length < size) this.#bytes = Buffer.allocUnsafeSlow(size)
     for (let done = 0; done < size; ) {
       const count = readSync(this.#opened(), this.#bytes, done, size - done, position + done)
