@@ -170,7 +170,12 @@ describe('the list of differences', () => {
       { id: 'ben', report: '-5', wallet: '0', difference: '5' },
       { id: 'player-of-b', report: '0', wallet: '-5', difference: '-5' },
     ])
-    expect(result.bets).toMatchObject([{ id: 'b', report: '-5', wallet: '-5', difference: '0' }])
+    expect(result.bets).toMatchObject([{ id: 'b', report: '-5', wallet: '-5', difference: '0', count: 1 }])
+    const dollars = await reconcileWorld({ records: [made], rows: [{ ...rowOf(made), currency: 'USD' }] })
+    expect(dollars.bets).toMatchObject([
+      { id: 'b', currency: 'EUR', report: '0', wallet: '-5', difference: '-5' },
+      { id: 'b', currency: 'USD', report: '-5', wallet: '0', difference: '5' },
+    ])
   })
 })
 
