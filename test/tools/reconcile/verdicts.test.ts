@@ -150,6 +150,10 @@ describe('an imported transaction whose bet was not imported', () => {
       expect(foundIn(other)).toEqual([`other-amount: ${made.operation} t`])
       const alone = await reconcileWorld({ rows: [rowOf(stake)], records: [stake, made] })
       expect(alone.verdict).toBe('different')
+      // What is filled in leaves the sum of the currency that is not known.
+      const records = [made, { ...made, transactionId: 'u' }]
+      const { currencies } = await reconcileWorld({ rows: [row], records })
+      expect(currencies.find(({ currency }) => currency === null)?.difference).toBe(made.delta)
       const stated = { ...row, amount: '', currency: '' }
       expect((await reconcileWorld({ rows: [stated], records: [made] })).verdict).toBe('equal')
       const outside = { ...made, recordedAt: '2026-11-22T00:00:01.000Z' }
