@@ -64,14 +64,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/wire',
     'tools/simulator',
   ],
-  'tools/reconcile': [
-    'foreign-values',
-    'option-checks',
-    'visible-text',
-    'tools/html',
-    'tools/numbers',
-    'tools/wire',
-  ],
+  'tools/reconcile': ['foreign-values', 'option-checks', 'tools/report', 'tools/numbers', 'tools/wire'],
   'tools/check': ['foreign-values', 'stores'],
   'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
   'tools/try': [

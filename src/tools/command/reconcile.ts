@@ -1,10 +1,9 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { sentenceOf } from '../../lookups/rules.js'
 import { escapeInvisible } from '../../visible-text.js'
-import { countText } from '../html/figures.js'
-import { renderReconciliation } from '../reconcile/page.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
-import { formatReconciliation } from '../reconcile/text.js'
+import { formatReconciliation, renderReconciliation } from '../reconcile/report.js'
+import { countText } from '../report/figures.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
 import { duration, option, output, readJson, required, text } from './option.js'
 import { openReport, overwriteLine, writeReport } from './output.js'
@@ -22,7 +21,7 @@ export const reconcile = command({
   summary: "compares the platform's report with the wallet's transactions, and explains each difference",
   about: `Compares the platform's report (CSV with a header, or JSON lines; several count as one) with what the
 wallet has recorded in the same time, and explains each difference. It changes nothing, and prints
-no call. Both sides are sorted in the folder that TMPDIR names: about 120 bytes per row.`,
+no call. Both sides are sorted in the folder that TMPDIR names: about 350 bytes per row.`,
   exitCodes: `The exit code is 0 if nothing differs, 1 if something does, and 2 if nothing was compared: a report
 that is not the wallet's as a whole, a row that cannot be read, or an error of the database.`,
   options: {

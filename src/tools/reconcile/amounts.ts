@@ -1,12 +1,12 @@
-/** Amounts as exact decimal text: their arithmetic, sums of millions of them, and how people read them. */
+/** Amounts as exact decimal text: sums of millions of them, and how people read them. */
 import {
-  add as addValues,
-  compare as compareValues,
+  add,
+  compare,
   type Decimal,
   type DecimalText,
   fromUnits,
   parseDecimal,
-  subtract as subtractValues,
+  subtract,
   textOf,
   zero,
 } from '../numbers/decimal.js'
@@ -19,27 +19,23 @@ const plainText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,20})?$/
 
 /** The decimal in its one form: no exponent, no zeros at the end. `null`: the text is no decimal. */
 export function decimalOf(text: string): DecimalText | null {
-  if (!plainText.test(text)) {
-    const value = parseDecimal(text)
-    return value === null ? null : textOf(value)
-  }
-  if (!text.includes('.')) return text
-  let end = text.length
-  while (text[end - 1] === '0') end -= 1
-  return text.slice(0, text[end - 1] === '.' ? end - 1 : end)
+  if (plainText.test(text)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  const value = parseDecimal(text)
+  return value === null ? null : textOf(value)
 }
 
-const exactly = (text: DecimalText) => parseDecimal(text) as Decimal
+/** The value of a text that is a decimal. */
+export const exactly = (text: DecimalText) => parseDecimal(text) as Decimal
 
-export const add = (a: DecimalText, b: DecimalText) => textOf(addValues(exactly(a), exactly(b)))
-export const subtract = (a: DecimalText, b: DecimalText) => textOf(subtractValues(exactly(a), exactly(b)))
+export const difference = (a: DecimalText, b: DecimalText) => textOf(subtract(exactly(a), exactly(b)))
 export const negate = (amount: DecimalText) =>
   isZero(amount) ? '0' : isNegative(amount) ? amount.slice(1) : `-${amount}`
 export const magnitudeOf = (amount: DecimalText) => (isNegative(amount) ? amount.slice(1) : amount)
-/** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
-export const compare = (a: DecimalText, b: DecimalText) => compareValues(exactly(a), exactly(b))
 export const isZero = (amount: DecimalText) => !/[1-9]/.test(amount)
 export const isNegative = (amount: DecimalText) => amount.startsWith('-')
+/** For a sort: the larger magnitude first. */
+export const byMagnitude = (a: DecimalText, b: DecimalText) =>
+  compare(exactly(magnitudeOf(b)), exactly(magnitudeOf(a)))
 
 /** A sum of millions of amounts: in whole numbers per number of decimals, as long as these are exact. */
 export class Sum {
@@ -52,12 +48,12 @@ export class Sum {
     const units = Number(point === -1 ? amount : amount.slice(0, point) + amount.slice(point + 1))
     const sum = (this.#units[decimals] ?? 0) + units
     if (Number.isSafeInteger(units) && Number.isSafeInteger(sum)) this.#units[decimals] = sum
-    else this.#others = addValues(this.#others, exactly(amount))
+    else this.#others = add(this.#others, exactly(amount))
   }
 
-  total(): DecimalText {
+  total(): Decimal {
     const parts = this.#units.map((units, decimals) => fromUnits(units, decimals))
-    return textOf(parts.reduce(addValues, this.#others))
+    return parts.reduce(add, this.#others)
   }
 }
 

@@ -2,10 +2,10 @@
 
 import type { BetHistory, RecordedTransaction } from '../../lookups/records.js'
 import type { SettlementType } from '../../store.js'
-import { add, compare, type DecimalText, isZero, moneyText, signed, subtract } from './amounts.js'
+import { add, compare, type Decimal, subtract, textOf, zero } from '../numbers/decimal.js'
+import { type DecimalText, exactly, isZero, moneyText, signed } from './amounts.js'
 import type { ReportRow } from './entry.js'
 
-const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 /** Of unsettlements: the settlement type that each of them reverses. */
 const reversed: Record<string, SettlementType> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
 
@@ -25,7 +25,7 @@ export class BetFacts {
   readonly #bet: BetHistory['bet']
   readonly #hasAccepted: boolean
   /** Per type, what recorded settlements have credited. */
-  readonly #settled = new Map<string, DecimalText>()
+  readonly #settled = new Map<string, Decimal>()
 
   constructor({ bet, transactions }: BetHistory) {
     const accepted = transactions.filter(({ refusal }) => refusal === null)
@@ -33,7 +33,7 @@ export class BetFacts {
       if (operation === 'placebet') this.isPlaced = true
       if (operation === 'rollbackbet') this.rollbacks.add(transactionId)
       if (operation === 'settlement' && type !== null)
-        this.#settled.set(type, add(this.#settled.get(type) ?? '0', delta))
+        this.#settled.set(type, add(this.#settled.get(type) ?? zero, exactly(delta)))
     }
     this.#bet = bet
     this.#hasAccepted = accepted.length > 0
@@ -45,8 +45,8 @@ export class BetFacts {
   mayReverse(type: string | null): boolean {
     if (this.#bet === null) return this.#hasAccepted
     const { status, credits } = this.#bet
-    const types = type === null ? settlementTypes : [reversed[type] as SettlementType]
-    return status === 'PLACED' && types.some(each => !isZero(credits[each]?.live ?? '0'))
+    const live = Object.entries(credits).filter(([, credit]) => !isZero(credit.live ?? '0'))
+    return status === 'PLACED' && live.some(([each]) => type === null || each === reversed[type])
   }
 
   /**
@@ -57,24 +57,23 @@ export class BetFacts {
   creditedOf(rows: readonly ReportRow[]): Map<ReportRow, DecimalText> {
     const left = this.#unexplained()
     const credited = new Map<ReportRow, DecimalText>()
-    const passes: ((amount: DecimalText, held: DecimalText) => boolean)[] = [
+    const passes: ((amount: Decimal, held: Decimal) => boolean)[] = [
       (amount, held) => compare(amount, held) === 0,
       (amount, held) => compare(amount, held) <= 0,
-      (_, held) => !isZero(held),
+      (_, held) => compare(held, zero) > 0,
     ]
     for (const fits of passes) {
       for (const row of rows) {
-        const amount = row.amount as DecimalText
         if (left.size === 0 || credited.has(row) || !this.#isOfBet(row)) continue
-        const types = row.type === null ? [...left.keys()] : [row.type]
-        const type = types.find(each => left.has(each) && fits(amount, left.get(each) as DecimalText))
-        if (type === undefined) continue
-        const held = left.get(type) as DecimalText
-        const taken = compare(amount, held) < 0 ? amount : held
-        credited.set(row, taken)
-        const rest = subtract(held, taken)
-        if (isZero(rest)) left.delete(type)
-        else left.set(type, rest)
+        const amount = exactly(row.amount as DecimalText)
+        for (const [type, held] of left) {
+          if ((row.type !== null && row.type !== type) || !fits(amount, held)) continue
+          const isCovered = compare(amount, held) < 0
+          credited.set(row, textOf(isCovered ? amount : held))
+          if (isCovered) left.set(type, subtract(held, amount))
+          else left.delete(type)
+          break
+        }
       }
     }
     return credited
@@ -85,17 +84,20 @@ export class BetFacts {
   }
 
   /** Per type, what the bet holds and no recorded settlement has credited; 0 if there is none of the type. */
-  #unexplained(): Map<string, DecimalText> {
-    const found = new Map<string, DecimalText>()
+  #unexplained(): Map<string, Decimal> {
+    const found = new Map<string, Decimal>()
     for (const [type, { live, reversed, owed }] of Object.entries(this.#bet?.credits ?? {})) {
-      const rest = subtract(add(add(live ?? '0', reversed), owed), this.#settled.get(type) ?? '0')
-      const isMore = compare(rest, '0') > 0
-      if (isMore || (isZero(rest) && !this.#settled.has(type))) found.set(type, rest)
+      const held = [live ?? '0', reversed, owed].map(exactly).reduce(add)
+      const rest = subtract(held, this.#settled.get(type) ?? zero)
+      const sign = compare(rest, zero)
+      if (sign > 0 || (sign === 0 && !this.#settled.has(type))) found.set(type, rest)
     }
     return found
   }
 
   #storyOf(transactions: readonly RecordedTransaction[]): string[] {
+    if (this.#bet === null && transactions.length === 0)
+      return ['No transaction of the wallet names this bet.']
     const more = transactions.length - storyMax
     return [
       ...transactions.slice(0, storyMax).map(lineOf),
@@ -114,7 +116,7 @@ export class BetFacts {
       `Now ${status}, stake ${money(stake)}${held.join('')}`,
       ...[...this.#unexplained()].map(
         ([type, amount]) =>
-          `${money(amount)} of ${type} is in no recorded settlement: your own code credited it, or it was imported.`,
+          `${money(textOf(amount))} of ${type} is in no recorded settlement: your own code credited it, or it was imported.`,
       ),
     ]
   }
@@ -125,10 +127,4 @@ function lineOf(transaction: RecordedTransaction): string {
   const named = currency ?? betCurrency
   const moved = refusal === null ? `${signed(delta, named)} ${named ?? '?'}` : `refused ${refusal.errorCode}`
   return `${recordedAt} ${operation}${type === null ? '' : ` ${type}`} ${transactionId}: ${moved}`
-}
-
-/** A bet as it was looked up. */
-export interface LookedUp {
-  /** `null`: no transaction names it. */
-  facts: BetFacts | null
 }

@@ -1,5 +1,14 @@
 /** Collects differences: counts all, keeps the largest of each kind, and sums them per bet and player. */
-import { addTo, compare, type DecimalText, isZero, magnitudeOf, Sum, subtract } from './amounts.js'
+import { compare, textOf } from '../numbers/decimal.js'
+import {
+  addTo,
+  byMagnitude,
+  type DecimalText,
+  difference as differenceBetween,
+  isZero,
+  magnitudeOf,
+  Sum,
+} from './amounts.js'
 import {
   type Difference,
   type DifferenceKind,
@@ -34,69 +43,63 @@ export interface Collected {
   playersOmitted: number
 }
 
-type Effects = Map<string | null, Sum>
-
-const noDifferences = () => ({
-  count: 0,
-  gross: new Sum(),
-  sums: new Map() as Effects,
-  kept: [] as Difference[],
-})
+class OfKind {
+  count = 0
+  /** Of their magnitudes, in any currency. */
+  readonly gross = new Sum()
+  readonly sums = new Map<string | null, Sum>()
+  kept: Difference[] = []
+}
 
 /** Of bets, and of players. */
 const groupsMax = 100
 
 export class Collection {
-  readonly #max: number
-  readonly #each: (difference: Difference) => Promise<unknown>
-  readonly #kinds = new Map<DifferenceKind, ReturnType<typeof noDifferences>>()
+  readonly #kinds = new Map(differenceKinds.map(kind => [kind, new OfKind()]))
   readonly #bets = new Groups()
   readonly #players = new Groups()
+  #count = 0
 
   /**
    * @param max how many differences are kept of each kind: the largest
    * @param each is called with every difference
    */
-  constructor(max: number, each: (difference: Difference) => Promise<unknown>) {
-    this.#max = max
-    this.#each = each
-  }
+  constructor(
+    readonly max: number,
+    readonly each: (difference: Difference) => Promise<unknown>,
+  ) {}
 
   async add(judged: Judgement): Promise<void> {
     const inWallet = inWalletOf(judged)
     const difference = differenceOf(judged, inWallet)
-    await this.#each(difference)
-    this.#addToKind(difference)
-    group(this.#bets, judged.row, inWallet, difference, 'betId')
-    group(this.#players, judged.row, inWallet, difference, 'playerId')
-  }
-
-  #addToKind(difference: Difference): void {
-    const { kind, effects } = difference
-    const total = this.#kinds.get(kind) ?? noDifferences()
-    this.#kinds.set(kind, total)
-    total.count += 1
-    for (const { currency, amount } of effects) {
-      total.gross.add(magnitudeOf(amount))
-      addTo(total.sums, currency, amount)
+    await this.each(difference)
+    const ofKind = this.#kinds.get(difference.kind) as OfKind
+    ofKind.count += 1
+    for (const { currency, amount } of difference.effects) {
+      ofKind.gross.add(magnitudeOf(amount))
+      addTo(ofKind.sums, currency, amount)
     }
-    total.kept.push(difference)
-    if (total.kept.length >= 2 * this.#max) total.kept = largest(total.kept, this.#max)
+    ofKind.kept.push(difference)
+    if (ofKind.kept.length >= 2 * this.max) ofKind.kept = largest(ofKind.kept, this.max)
+    this.#count += 1
+    this.#bets.add(this.#count, partsOf('betId', judged, inWallet))
+    this.#players.add(this.#count, partsOf('playerId', judged, inWallet))
   }
 
   result(): Collected {
-    const kinds = differenceKinds.flatMap(kind => {
-      const { sums, gross, ...total } = this.#kinds.get(kind) ?? noDifferences()
-      if (total.count === 0) return []
-      const texts = { title: kindTitles[kind], sentence: kindSentences[kind] }
-      return [{ kind, ...texts, ...total, effects: effectsIn(sums), gross: gross.total() }]
-    })
-    kinds.sort((one, other) => compare(other.gross, one.gross))
-    const differences = kinds.flatMap(({ kept }) => largest(kept, this.#max))
-    const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
+    const kinds = [...this.#kinds].filter(([, { count }]) => count > 0)
+    kinds.sort(([, one], [, other]) => compare(other.gross.total(), one.gross.total()))
+    const differences = kinds.flatMap(([, { kept }]) => largest(kept, this.max))
+    const count = kinds.reduce((sum, [, ofKind]) => sum + ofKind.count, 0)
     const [bets, players] = [this.#bets.largest(groupsMax), this.#players.largest(groupsMax)]
     return {
-      kinds: kinds.map(({ gross, kept, ...kind }) => kind),
+      kinds: kinds.map(([kind, { count, sums }]) => ({
+        kind,
+        title: kindTitles[kind],
+        sentence: kindSentences[kind],
+        count,
+        effects: [...sums].map(([currency, sum]) => ({ currency, amount: textOf(sum.total()) })),
+      })),
       differences,
       differencesOmitted: count - differences.length,
       bets: bets.groups,
@@ -106,23 +109,11 @@ export class Collection {
     }
   }
 
-  /** Per currency, the sum of the effects of all differences. */
-  effects(): ReadonlyMap<string | null, Sum> {
-    const sums: Effects = new Map()
-    for (const { sums: each } of this.#kinds.values()) {
-      for (const [currency, sum] of each) addTo(sums, currency, sum.total())
-    }
-    return sums
-  }
-
   close(): void {
     this.#bets.close()
     this.#players.close()
   }
 }
-
-const effectsIn = (sums: ReadonlyMap<string | null, Sum>) =>
-  [...sums].map(([currency, sum]) => ({ currency, amount: sum.total() }))
 
 /** What the wallet counts: of a duplicate, it has counted the first one. */
 function inWalletOf({ kind, row, record, credited }: Judgement): Entry | null {
@@ -146,49 +137,39 @@ function differenceOf(judged: Judgement, inWallet: Entry | null): Difference {
 
 /** What the wallet counts minus what the report counts. */
 function effectsOf(row: Entry | null, inWallet: Entry | null): Difference['effects'] {
-  const currencies = [...new Set([row, inWallet].flatMap(side => (side === null ? [] : [side.currency])))]
-  return currencies
+  const currencies = new Set([row, inWallet].flatMap(side => (side === null ? [] : [side.currency])))
+  return [...currencies]
     .map(currency => {
-      const of = (side: Entry | null) => (side === null || side.currency !== currency ? '0' : countedOf(side))
-      return { currency, amount: subtract(of(inWallet), of(row)) }
+      const of = (side: Entry | null) => (side?.currency === currency ? countedOf(side) : '0')
+      return { currency, amount: differenceBetween(of(inWallet), of(row)) }
     })
     .filter(({ amount }) => !isZero(amount))
 }
 
-/** Adds a difference to its bet or player; to both of them, if the sides name different ones. */
-function group(
-  groups: Groups,
-  row: Entry | null,
-  inWallet: Entry | null,
-  { wallet }: Difference,
-  field: 'betId' | 'playerId',
-): void {
-  const one = { id: row?.[field] ?? wallet?.[field] ?? null, currency: row?.currency ?? null }
-  const other = { id: inWallet?.[field] ?? one.id, currency: inWallet?.currency ?? one.currency }
-  const isOne = one.id === other.id && (one.currency ?? other.currency) === other.currency
-  if (isOne) groups.add(other.id, other.currency, countedOf(row), countedOf(inWallet))
-  else {
-    groups.add(one.id, one.currency, countedOf(row), '0')
-    groups.add(other.id, other.currency, '0', countedOf(inWallet))
-  }
+/** What each side counts of its bet or player: the sides may name different ones. */
+function partsOf(field: 'betId' | 'playerId', { row, record }: Judgement, inWallet: Entry | null) {
+  const id = row?.[field] ?? record?.[field] ?? null
+  const currency = row?.currency ?? inWallet?.currency ?? null
+  return [
+    { id, currency, report: countedOf(row), wallet: '0' },
+    {
+      id: inWallet?.[field] ?? id,
+      currency: inWallet?.currency ?? currency,
+      ...{ report: '0', wallet: countedOf(inWallet) },
+    },
+  ]
 }
 
 /** The largest effects first; among equals, in the order of their ids. */
 function largest(differences: readonly Difference[], max: number): Difference[] {
   const ranked = differences.map(difference => ({
     difference,
-    size: sizeOf(difference),
+    size: difference.effects.map(({ amount }) => amount).sort(byMagnitude)[0] ?? '0',
     key: keyOf(difference),
   }))
-  ranked.sort((one, other) => compare(other.size, one.size) || (one.key < other.key ? -1 : 1))
+  ranked.sort((one, other) => byMagnitude(one.size, other.size) || (one.key < other.key ? -1 : 1))
   return ranked.slice(0, max).map(({ difference }) => difference)
 }
-
-const sizeOf = ({ effects }: Difference): DecimalText =>
-  effects.reduce(
-    (most, { amount }) => (compare(magnitudeOf(amount), most) > 0 ? magnitudeOf(amount) : most),
-    '0',
-  )
 
 const keyOf = ({ report, wallet }: Difference) =>
   `${(report ?? wallet)?.operation}\t${(report ?? wallet)?.transactionId}\t${report?.line ?? ''}`

@@ -44,11 +44,8 @@ export async function* csvRecords(
     rest += chunk
     yield take(false)
     if (rest.length > recordLengthMax) {
-      invalidRow(
-        line,
-        null,
-        `the record has more than ${recordLengthMax} characters: is a quote not closed, or are its lines ended by CR alone?`,
-      )
+      const problem = `the record has more than ${recordLengthMax} characters: is a quote not closed, or are its lines ended by CR alone?`
+      invalidRow(line, null, problem)
     }
   }
   if (rest !== '' && !rest.endsWith('\n')) rest += '\n'
@@ -59,24 +56,18 @@ function recordsOf(text: string, firstLine: number, delimiter: string, isLast: b
   const records: CsvRecord[] = []
   let line = firstLine
   let start = 0
-  for (;;) {
-    const newline = text.indexOf('\n', start)
-    if (newline === -1) break
+  for (let newline = text.indexOf('\n'); newline !== -1; newline = text.indexOf('\n', start)) {
     const plain = text.slice(start, text.charCodeAt(newline - 1) === 13 ? newline - 1 : newline)
-    if (!plain.includes('"')) {
-      if (plain !== '') records.push({ line, cells: plain.split(delimiter) })
-      start = newline + 1
-      line += 1
-      continue
-    }
-    const quoted = quotedRecord(text, start, line, delimiter)
-    if (quoted === null) {
+    const record = plain.includes('"')
+      ? quotedRecord(text, start, line, delimiter)
+      : { cells: plain === '' ? [] : plain.split(delimiter), end: newline + 1, lines: 1 }
+    if (record === null) {
       if (isLast) invalidRow(line, null, 'a quote is not closed')
       break
     }
-    records.push({ line, cells: quoted.cells })
-    start = quoted.end
-    line += quoted.lines
+    if (record.cells.length > 0) records.push({ line, cells: record.cells })
+    start = record.end
+    line += record.lines
   }
   return { records, end: start, line }
 }
@@ -84,48 +75,37 @@ function recordsOf(text: string, firstLine: number, delimiter: string, isLast: b
 /** A record with quotes; `null` if it does not end in this text. */
 function quotedRecord(text: string, start: number, line: number, delimiter: string) {
   const cells: string[] = []
-  let lines = 0
-  let at = start
-  for (;;) {
-    let value: string
-    if (text[at] === '"') {
-      const close = closingQuote(text, at + 1)
-      if (close === -1) return null
-      value = text.slice(at + 1, close)
-      lines += value.split('\n').length - 1
-      value = value.replaceAll('""', '"')
-      at = close + 1
-    } else {
-      const next = text.indexOf(delimiter, at)
-      const newline = text.indexOf('\n', at)
-      if (newline === -1) return null
-      const end = next === -1 || next > newline ? newline : next
-      value = text.slice(at, end)
-      at = end
-      if (end === newline && value.endsWith('\r')) value = value.slice(0, -1)
-    }
+  for (let at = start; ; at += delimiter.length) {
+    const isQuoted = text[at] === '"'
+    const end = isQuoted ? closingQuote(text, at + 1) : endOfBare(text, at, delimiter)
+    if (end === -1) return null
+    const value = isQuoted ? text.slice(at + 1, end).replaceAll('""', '"') : text.slice(at, end)
     cells.push(value)
+    at = isQuoted ? end + 1 : end
     if (text.startsWith('\r\n', at)) at += 1
-    if (text[at] === '\n') return { cells, end: at + 1, lines: lines + 1 }
+    if (text[at] === '\n') {
+      return { cells, end: at + 1, lines: text.slice(start, at + 1).split('\n').length - 1 }
+    }
     // The next chunk may begin with the rest of a line end, or with the second quote of a pair.
     if (at >= text.length || (text[at] === '\r' && at + 1 === text.length)) return null
-    if (!text.startsWith(delimiter, at)) {
-      invalidRow(
-        line,
-        null,
-        `after the quote of value ${cells.length}, a ${JSON.stringify(delimiter)} is missing`,
-      )
-    }
-    at += delimiter.length
+    if (text.startsWith(delimiter, at)) continue
+    const problem = `after the quote of value ${cells.length}, a ${JSON.stringify(delimiter)} is missing`
+    invalidRow(line, null, problem)
   }
+}
+
+/** Where a value without quotes ends: before a delimiter or a line end. */
+function endOfBare(text: string, from: number, delimiter: string): number {
+  const newline = text.indexOf('\n', from)
+  if (newline === -1) return -1
+  const length = text.slice(from, newline).indexOf(delimiter)
+  if (length !== -1) return from + length
+  return newline > from && text[newline - 1] === '\r' ? newline - 1 : newline
 }
 
 /** The quote that ends a quoted value; two quotes are one of the value. */
 function closingQuote(text: string, from: number): number {
-  let at = from
-  for (;;) {
-    const quote = text.indexOf('"', at)
-    if (quote === -1 || text[quote + 1] !== '"') return quote
-    at = quote + 2
-  }
+  let quote = text.indexOf('"', from)
+  while (quote !== -1 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
+  return quote
 }

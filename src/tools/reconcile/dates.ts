@@ -30,8 +30,7 @@ export interface Dates {
  * @param invalid throws an error about the mapping
  */
 export function datesOf(given: DateMapping | undefined, invalid: (problem: string) => never): Dates {
-  if (given === undefined) return inUtc
-  const { timeZone, format } = given
+  const { timeZone, format } = given ?? { timeZone: 'UTC' }
   const zone = zoneOf(timeZone, invalid)
   const parse = format === undefined ? parseIso : formatParser(format, invalid)
   return {
@@ -39,12 +38,18 @@ export function datesOf(given: DateMapping | undefined, invalid: (problem: strin
     read(text) {
       const parsed = parse(text)
       if ('problem' in parsed || !parsed.isLocal) return parsed
+      if (given === undefined) {
+        const example = '{ "dates": { "timeZone": "Europe/Berlin" } }'
+        return {
+          problem: `${shown(text)} has no offset from UTC. Say in the mapping in which time zone it is: ${example}`,
+        }
+      }
       const instant = zone.instantOf(Date.parse(parsed.date))
       return instant === null
         ? { problem: `${shown(text)} does not exist in ${timeZone}: the clock is put forward over it` }
         : { date: isoOf(instant) }
     },
-    dayOf: date => isoOf(zone.localOf(Date.parse(date))).slice(0, 10),
+    dayOf: date => (given === undefined ? date : isoOf(zone.localOf(Date.parse(date)))).slice(0, 10),
     boundary: text => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
   }
 }
@@ -94,20 +99,6 @@ function boundaryOf(value: unknown, firstAt: (local: string) => string): string 
   return /(?:Z|\+00:00)$/.test(text) ? parsed.date : null
 }
 
-const inUtc: Dates = {
-  timeZone: 'UTC',
-  read(text) {
-    const parsed = parseIso(text)
-    if ('problem' in parsed || !parsed.isLocal) return parsed
-    const example = '{ "dates": { "timeZone": "Europe/Berlin" } }'
-    return {
-      problem: `${shown(text)} has no offset from UTC. Say in the mapping in which time zone it is: ${example}`,
-    }
-  },
-  dayOf: date => date.slice(0, 10),
-  boundary: text => boundaryOf(text, local => local),
-}
-
 const parts = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS'] as const
 const optionalParts: readonly string[] = ['ss', 'SSS']
 
@@ -134,20 +125,13 @@ function formatParser(format: string, invalid: (problem: string) => never): (tex
   }
 }
 
-interface Zone {
-  localOf(instant: number): number
-  /** Of two instants with the same local time, the earlier one; `null`: the local time does not exist. */
-  instantOf(local: number): number | null
-  firstAt(local: number): number
-}
-
 const quarterMs = 900_000
 const dayMs = 86_400_000
 /** Of a year and more. */
 const knownMax = 50_000
 
 /** All times are milliseconds since 1970; a local time is written as if it were UTC. */
-function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
+function zoneOf(timeZone: string, invalid: (problem: string) => never) {
   const clock = clockOf(timeZone, invalid)
   // Offsets change at quarters of an hour only. The calendar is too slow for millions of rows.
   const known = new Map<number, number>()
@@ -155,7 +139,7 @@ function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
     const quarter = Math.floor(instant / quarterMs)
     let offset = known.get(quarter)
     if (offset === undefined) {
-      offset = localTime(clock, quarter * quarterMs) - quarter * quarterMs
+      offset = offsetOf(clock, quarter * quarterMs)
       if (known.size >= knownMax) known.clear()
       known.set(quarter, offset)
     }
@@ -169,10 +153,11 @@ function zoneOf(timeZone: string, invalid: (problem: string) => never): Zone {
     return instants.length === 0 ? null : Math.min(...instants)
   }
   return {
-    localOf: instant => instant + offsetAt(instant),
+    localOf: (instant: number) => instant + offsetAt(instant),
+    /** Of two instants with the same local time, the earlier one; `null`: the local time does not exist. */
     instantOf,
     // In a gap, the offset before it leads to the same distance after the clock change.
-    firstAt: local => instantOf(local) ?? local - offsetAt(local - dayMs),
+    firstAt: (local: number) => instantOf(local) ?? local - offsetAt(local - dayMs),
   }
 }
 
@@ -180,27 +165,17 @@ function clockOf(timeZone: unknown, invalid: (problem: string) => never): Intl.D
   const problem = `dates.timeZone must be an IANA time zone such as Europe/Berlin or UTC, not ${shown(timeZone)}`
   if (typeof timeZone !== 'string' || !/^[A-Za-z]/.test(timeZone)) return invalid(problem)
   try {
-    return new Intl.DateTimeFormat('en', {
-      timeZone,
-      hourCycle: 'h23',
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
+    return new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset', numberingSystem: 'latn' })
   } catch {
     return invalid(problem)
   }
 }
 
-function localTime(clock: Intl.DateTimeFormat, instant: number): number {
-  const values = Object.fromEntries(
-    clock.formatToParts(instant).map(({ type, value }) => [type, Number(value)]),
-  )
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = values
-  return Date.UTC(year, month - 1, day, hour, minute, second)
+/** `GMT`, `GMT+01:00`, `GMT-03:30:52`, in milliseconds. */
+function offsetOf(clock: Intl.DateTimeFormat, instant: number): number {
+  const text = clock.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const [, sign, hours = 0, minutes = 0, seconds = 0] =
+    /([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?$/.exec(text) ?? []
+  const ms = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -ms : ms
 }

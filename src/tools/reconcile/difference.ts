@@ -79,15 +79,12 @@ export interface Difference {
   bet: readonly string[] | null
 }
 
-/** What was found by comparing one key, before its bet is looked at. */
+/** What was found by comparing one key, before its bet is looked at. `null`: that side does not have it. */
 export interface Finding {
-  /**
-   * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
-   * `twice-in-wallet`: a further record.
-   */
-  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet'
   row: ReportRow | null
   record: WalletRecord | null
+  /** A further row of the report with the same key, or a further record of the wallet. */
+  isTwice: boolean
 }
 
 /** A finding whose kind is known, with what its bet says. */

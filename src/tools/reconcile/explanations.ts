@@ -1,5 +1,5 @@
 /** What each side says of a difference. What its kind means is said once, above all of the kind. */
-import { moneyText, subtract } from './amounts.js'
+import { difference, moneyText } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
 import { differingFields } from './pairs.js'
@@ -30,19 +30,19 @@ function sideText(entry: ReportRow | WalletRecord, refusal: string, differing: r
   const { accepted, transactionDate, inRange } = entry
   return [
     accepted ? moneyText(entry) : refusal,
-    ...valueFields
-      .filter(field => differing.includes(field))
-      .map(field => `${valueNames[field]} ${entry[field]}`),
-    ...(transactionDate === null ? [] : [`dated ${transactionDate}`]),
-    ...(inRange ? [] : ['outside of the range']),
-  ].join(', ')
+    ...valueFields.map(field => differing.includes(field) && `${valueNames[field]} ${entry[field]}`),
+    transactionDate && `dated ${transactionDate}`,
+    !inRange && 'outside of the range',
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function creditedText({ kind, row, credited, bet }: Judgement): string {
   if (row === null || row.operation !== 'settlement') return ''
   const { amount, currency } = row
   if (credited !== null)
-    return `${moneyText({ amount: credited, currency })} of it was credited by your own code; ${moneyText({ amount: subtract(amount ?? '0', credited), currency })} is missing.`
+    return `${moneyText({ amount: credited, currency })} of it was credited by your own code; ${moneyText({ amount: difference(amount ?? '0', credited), currency })} is missing.`
   return kind === 'never-arrived' && bet === null
     ? 'Its bet was not looked up, so your own code may have credited it.'
     : ''

@@ -1,6 +1,7 @@
 /** Sums of differences per bet or per player, of any number of them, in bounded memory. */
-import { compare, type DecimalText, magnitudeOf, Sum, subtract } from './amounts.js'
-import { linesOf, partitionOf, partitions, Spool } from './spool.js'
+import { textOf } from '../numbers/decimal.js'
+import { byMagnitude, type DecimalText, difference, Sum } from './amounts.js'
+import { groupsBy, Partitions } from './partitions.js'
 
 /** The differences of one bet or player in one currency. */
 export interface GroupSum {
@@ -17,11 +18,16 @@ export interface GroupSum {
   difference: DecimalText
 }
 
-export class Groups {
-  readonly #spool = new Spool()
+/** What one side counts of one difference. */
+type Part = Pick<GroupSum, 'id' | 'currency' | 'report' | 'wallet'>
+type NumberedPart = Part & { difference: number }
 
-  add(id: string | null, currency: string | null, report: DecimalText, wallet: DecimalText): void {
-    this.#spool.add(partitionOf(id ?? ''), [id ?? '', currency ?? '', report, wallet].join('\t'))
+export class Groups {
+  readonly #parts = new Partitions<NumberedPart>()
+
+  /** @param difference the number of the difference to which the parts belong */
+  add(difference: number, parts: readonly Part[]): void {
+    for (const part of parts) this.#parts.add(part.id ?? '', { ...part, difference })
   }
 
   /**
@@ -32,8 +38,8 @@ export class Groups {
   largest(max: number): { groups: GroupSum[]; omitted: number } {
     let kept: GroupSum[] = []
     let count = 0
-    for (let partition = 0; partition < partitions; partition += 1) {
-      const groups = groupsOf(linesOf(this.#spool, partition))
+    for (const parts of this.#parts) {
+      const groups = groupsBy(parts, keyOf).map(sumOf)
       count += groups.length
       kept = [...kept, ...groups].sort(bySize).slice(0, max)
     }
@@ -41,30 +47,23 @@ export class Groups {
   }
 
   close(): void {
-    this.#spool.close()
+    this.#parts.close()
   }
 }
 
-function groupsOf(lines: Iterable<string>): GroupSum[] {
-  const groups = new Map<string, { id: string; currency: string; count: number; report: Sum; wallet: Sum }>()
-  for (const line of lines) {
-    const [id = '', currency = '', report = '0', wallet = '0'] = line.split('\t')
-    const key = `${id}\t${currency}`
-    const group = groups.get(key) ?? { id, currency, count: 0, report: new Sum(), wallet: new Sum() }
-    groups.set(key, group)
-    group.count += 1
-    group.report.add(report)
-    group.wallet.add(wallet)
+function sumOf(parts: readonly NumberedPart[]): GroupSum {
+  const { id, currency } = parts[0] as NumberedPart
+  const [inReport, inWallet] = [new Sum(), new Sum()]
+  for (const part of parts) {
+    inReport.add(part.report)
+    inWallet.add(part.wallet)
   }
-  return [...groups.values()].map(({ id, currency, count, ...sums }) => {
-    const [report, wallet] = [sums.report.total(), sums.wallet.total()]
-    const difference = subtract(wallet, report)
-    return { id: id || null, currency: currency || null, count, report, wallet, difference }
-  })
+  const [report, wallet] = [textOf(inReport.total()), textOf(inWallet.total())]
+  const count = new Set(parts.map(part => part.difference)).size
+  return { id, currency, count, report, wallet, difference: difference(wallet, report) }
 }
 
-function bySize(one: GroupSum, other: GroupSum): number {
-  const size = compare(magnitudeOf(other.difference), magnitudeOf(one.difference))
-  if (size !== 0) return size
-  return `${one.id}\t${one.currency}` < `${other.id}\t${other.currency}` ? -1 : 1
-}
+const keyOf = ({ id, currency }: Pick<Part, 'id' | 'currency'>) => `${id}\t${currency}`
+
+const bySize = (one: GroupSum, other: GroupSum) =>
+  byMagnitude(one.difference, other.difference) || (keyOf(one) < keyOf(other) ? -1 : 1)

@@ -1,30 +1,22 @@
 /** Names each finding, by lookups of its bet and of what the range does not show. */
 import { fieldOf, textOf } from '../../foreign-values.js'
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
-import { compare, type DecimalText, isZero } from './amounts.js'
-import { BetFacts, type LookedUp } from './bet-facts.js'
+import { type DecimalText, isZero } from './amounts.js'
+import { BetFacts } from './bet-facts.js'
 import type { DifferenceKind, Finding, Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import { differingFields, type FillSink, fillRow } from './pairs.js'
-
-/** The lookups that a judge uses, with the limit and the missing index behind them. */
-interface JudgeLookups {
-  /** `null`: not looked up. */
-  transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
-  bet(betId: string): Promise<LookedUp | null>
-}
+import { differingFields, fillRow } from './pairs.js'
+import type { RowCounts, Totals } from './totals.js'
 
 const indexMissing = 'LOOKUP_INDEX_MISSING'
+
+type SingleLookups = Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
 
 /**
  * @param max how often the wallet is asked at most
  * @param note is called once per reason why a lookup is left out
  */
-export function limitedLookups(
-  lookups: Partial<Pick<WalletLookups, 'transaction' | 'bet'>>,
-  max: number,
-  note: (sentence: string) => void,
-): JudgeLookups {
+export function limitedLookups(lookups: SingleLookups, max: number, note: (sentence: string) => void) {
   let count = 0
   let lacksIndex = false
   const isAllowed = () => {
@@ -35,12 +27,13 @@ export function limitedLookups(
     return count <= max
   }
   return {
-    transaction: async id => (lookups.transaction && isAllowed() ? await lookups.transaction(id) : null),
-    async bet(id) {
+    transaction: async (id: string) =>
+      lookups.transaction && isAllowed() ? await lookups.transaction(id) : [],
+    /** `null`: not looked up. */
+    async bet(id: string): Promise<BetFacts | null> {
       if (lookups.bet === undefined || lacksIndex || !isAllowed()) return null
       try {
-        const history = await lookups.bet(id)
-        return { facts: history && new BetFacts(history) }
+        return new BetFacts((await lookups.bet(id)) ?? { betId: id, bet: null, transactions: [] })
       } catch (error) {
         if (fieldOf(error, 'code') !== indexMissing) throw error
         lacksIndex = true
@@ -52,17 +45,15 @@ export function limitedLookups(
 }
 
 /** What a judge needs to know of the reconciliation. */
-export interface JudgeContext extends FillSink {
-  lookups: JudgeLookups
+export interface JudgeContext {
+  lookups: ReturnType<typeof limitedLookups>
+  counts: RowCounts
+  totals: Totals
   recordOf(transaction: RecordedTransaction): WalletRecord
-  /** A refusal that the platform has and the wallet need not have. */
-  refusalAlone(): void
-  /** What the PAM's own code has credited of a settlement that no transaction records. */
-  credited(row: ReportRow, amount: DecimalText): void
 }
 
 /** The bet of some findings, which is looked up once. */
-type LookBet = () => Promise<LookedUp | null>
+type LookBet = () => Promise<BetFacts | null>
 
 /** A finding whose kind is known. */
 type Judged = Finding & Pick<Judgement, 'kind'>
@@ -76,109 +67,89 @@ const kindsWithStory: readonly DifferenceKind[] = [
 /** @param findings all of one bet */
 export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Judgement[]> {
   const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
-  let looked: Promise<LookedUp | null> | undefined
+  let looked: Promise<BetFacts | null> | undefined
   const lookBet: LookBet = () => {
     looked ??= context.lookups.bet(betId)
     return looked
   }
   const judged: Judged[] = []
-  for (const finding of findings) judged.push(...(await judge(finding, lookBet, context)))
+  for (const finding of findings) {
+    const known = await located(finding, context)
+    if (known !== null) judged.push({ ...known, kind: await kindOf(known, lookBet) })
+  }
   const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await lookBet() : null
   return withBet(judged, seen, context)
 }
 
+/**
+ * A row alone may have its record outside of what was read.
+ *
+ * @returns `null`: both sides have refused it
+ */
+async function located(finding: Finding, context: JudgeContext): Promise<Finding | null> {
+  const { row } = finding
+  if (row === null || finding.record !== null) return finding
+  const recorded = await context.lookups.transaction(row.transactionId)
+  const elsewhere = recorded.find(({ operation }) => operation === row.operation)
+  if (elsewhere === undefined) return finding
+  const record = { ...context.recordOf(elsewhere), inRange: false }
+  fillRow(row, record, context.totals)
+  if (row.accepted || record.accepted) return { row, record, isTwice: false }
+  context.counts.refusedAlone += 1
+  return null
+}
+
 /** Takes off what the bet explains, and adds the story of the bet to the rest. */
-function withBet(judged: readonly Judged[], seen: LookedUp | null, context: JudgeContext): Judgement[] {
+function withBet(judged: readonly Judged[], seen: BetFacts | null, context: JudgeContext): Judgement[] {
   const lost = judged.flatMap(({ kind, row }) =>
     kind === 'never-arrived' && row?.operation === 'settlement' ? [row] : [],
   )
-  const credited = seen?.facts?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
-  for (const [row, amount] of credited) context.credited(row, amount)
+  const credited = seen?.creditedOf(lost) ?? new Map<ReportRow, DecimalText>()
+  for (const [row, amount] of credited) context.totals.add('wallet', { ...row, amount })
   return judged.flatMap((each): Judgement[] => {
     const { kind, row } = each
     const amount = (row && credited.get(row)) ?? null
-    if (amount !== null && compare(amount, row?.amount ?? '0') === 0) return []
-    // A refusal for another reason than funds is not recorded (D8).
-    if (
-      kind === 'lost-refusal' &&
-      seen !== null &&
-      lost.length === 0 &&
-      !seen.facts?.mayReverse(row?.type ?? null)
-    ) {
-      context.refusalAlone()
+    if (amount !== null && amount === row?.amount) {
+      context.counts.creditedByOwnCode += 1
       return []
     }
-    const bet = seen && (seen.facts?.story ?? ['No transaction of the wallet names this bet.'])
-    return [{ ...each, kind: amount === null ? kind : 'credited-in-part', credited: amount, bet }]
+    // A refusal for another reason than funds is not recorded (D8).
+    const mayBeRecorded = lost.length > 0 || seen === null || seen.mayReverse(row?.type ?? null)
+    if (kind === 'lost-refusal' && !mayBeRecorded) {
+      context.counts.refusedAlone += 1
+      return []
+    }
+    const known = amount === null ? kind : 'credited-in-part'
+    return [{ ...each, kind: known, credited: amount, bet: seen?.story ?? null }]
   })
 }
 
-/** @returns none for a refusal that both sides have */
-async function judge(finding: Finding, lookBet: LookBet, context: JudgeContext): Promise<Judged[]> {
-  const { shape, row, record } = finding
-  switch (shape) {
-    case 'twice-in-wallet':
-      return [{ ...finding, kind: 'duplicate-in-wallet' }]
-    case 'twice': {
-      const isSameContent = differingFields(row as ReportRow, record as WalletRecord).length === 0
-      return [{ ...finding, kind: isSameContent ? 'duplicate-in-report' : 'conflicting-in-report' }]
-    }
-    case 'pair':
-      return [{ ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, lookBet) }]
-    case 'row':
-      return await judgeRow(finding, row as ReportRow, lookBet, context)
-    case 'record':
-      return [{ ...finding, kind: await kindOfRecord(record as WalletRecord, lookBet) }]
+const kindOfField = {
+  playerId: 'other-player',
+  betId: 'other-bet',
+  currency: 'other-currency',
+  amount: 'other-amount',
+  type: 'other-type',
+} as const
+
+async function kindOf({ row, record, isTwice }: Finding, lookBet: LookBet): Promise<DifferenceKind> {
+  if (row === null) {
+    return isTwice
+      ? 'duplicate-in-wallet'
+      : ((await kindOfEmptyRollback(record, lookBet)) ?? 'missing-in-report')
   }
-}
-
-/** By value, the most important first: a wrong player is no matter of the amount. */
-const kindOfField: readonly (readonly [field: string, kind: DifferenceKind])[] = [
-  ['playerId', 'other-player'],
-  ['betId', 'other-bet'],
-  ['currency', 'other-currency'],
-  ['amount', 'other-amount'],
-  ['type', 'other-type'],
-]
-
-async function kindOfPair(row: ReportRow, record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
+  if (record === null && !row.accepted) return 'lost-refusal'
+  if (record === null) return (await isTombstoned(row, null, lookBet)) ? 'tombstone' : 'never-arrived'
+  const [differing] = differingFields(row, record)
+  if (isTwice) return differing === undefined ? 'duplicate-in-report' : 'conflicting-in-report'
   if (row.accepted && !record.accepted) {
     if (record.operation === 'unsettlement') return 'uncollected-clawback'
     return (await isTombstoned(row, record, lookBet)) ? 'tombstone' : 'refused-by-wallet'
   }
   if (!row.accepted && record.accepted) return 'refused-by-platform'
-  const fields = differingFields(row, record).map(({ field }) => field)
-  const [, kind] = kindOfField.find(([field]) => fields.includes(field as (typeof fields)[number])) ?? []
-  if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
-    return (await kindOfEmptyRollback(record, lookBet)) ?? kind
-  }
-  return kind ?? 'out-of-range'
-}
-
-async function judgeRow(
-  finding: Finding,
-  row: ReportRow,
-  lookBet: LookBet,
-  context: JudgeContext,
-): Promise<Judged[]> {
-  const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
-  const elsewhere = recorded.find(({ operation }) => operation === row.operation)
-  if (elsewhere !== undefined) {
-    const record = { ...context.recordOf(elsewhere), inRange: false }
-    fillRow(row, record, context)
-    if (!row.accepted && !record.accepted) {
-      context.refusalAlone()
-      return []
-    }
-    return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, lookBet) }]
-  }
-  if (!row.accepted) return [{ ...finding, kind: 'lost-refusal' }]
-  return [{ ...finding, kind: (await isTombstoned(row, null, lookBet)) ? 'tombstone' : 'never-arrived' }]
-}
-
-async function kindOfRecord(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind> {
-  if (record.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return 'missing-in-report'
-  return (await kindOfEmptyRollback(record, lookBet)) ?? 'missing-in-report'
+  if (differing === undefined) return 'out-of-range'
+  const ofRollback = differing.field === 'amount' ? await kindOfEmptyRollback(record, lookBet) : null
+  return ofRollback ?? kindOfField[differing.field]
 }
 
 /** Whether this placebet is one that was rolled back before it arrived (D11). */
@@ -186,16 +157,20 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, lookBet
   if (row.operation !== 'placebet') return false
   // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
   if (record !== null && record.errorCode !== 'INVALID_BET') return false
-  return (await lookBet())?.facts?.isTombstone ?? false
+  return (await lookBet())?.isTombstone ?? false
 }
 
 /**
  * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).
  *
- * @returns `null`: the bet had no stake, or it is not known
+ * @returns `null`: it is none, the bet had no stake, or it is not known
  */
-async function kindOfEmptyRollback(record: WalletRecord, lookBet: LookBet): Promise<DifferenceKind | null> {
-  const facts = (await lookBet())?.facts ?? null
+async function kindOfEmptyRollback(
+  record: WalletRecord | null,
+  lookBet: LookBet,
+): Promise<DifferenceKind | null> {
+  if (record?.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return null
+  const facts = await lookBet()
   if (facts === null) return null
   if (!facts.isPlaced) return 'tombstone'
   const others = facts.rollbacks.size - Number(facts.rollbacks.has(record.transactionId))

@@ -1,7 +1,9 @@
 /** Where the platform's report has what: its columns, and its words for operations, types and statuses. */
+import { fieldOf } from '../../foreign-values.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import type { Operation } from '../../store.js'
-import { type DateMapping, type Dates, datesOf } from './dates.js'
+import { type DateMapping, datesOf } from './dates.js'
+import { operationOrder } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
 
 /** The values of a row of the platform's report. */
@@ -84,116 +86,78 @@ export interface Meaning {
   type: string | null
 }
 
-export interface Mapping {
-  columns: ReadonlyMap<Field, string>
-  constants: ReadonlyMap<Field, string>
-  /** Columns that the mapping names must exist, as the required ones must. */
-  isRequired(field: Field): boolean
-  operations: ReadonlyMap<string, Meaning | null>
-  types: ReadonlyMap<string, string>
-  statuses: ReadonlyMap<string, 'accepted' | 'refused' | null>
-  delimiter: string | undefined
-  decimalPoint: '.' | ','
-  signs: 'unsigned' | 'player' | 'platform'
-  dates: Dates
-}
+export type Mapping = ReturnType<typeof mappingOf>
 
-const operationNames: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 const typesOf: { [operation in Operation]?: readonly string[] } = {
   settlement: ['BET_PAID', 'VOIDED', 'CASHOUT'],
   unsettlement: ['UNSCORED', 'UNVOIDED'],
 }
 const allTypes = Object.values(typesOf).flat()
 
+/** The types that this operation has; `null`: its type is not compared. */
+export const operationTypes = (operation: Operation) => typesOf[operation] ?? null
+
 const check: OptionChecks = optionChecks(message => {
   throw new ReconcileError('INVALID_MAPPING', message)
 }, 'The mapping is invalid')
 
+const parts = 'columns operations types statuses delimiter decimalPoint signs dates'.split(' ')
+
 /** @throws {ReconcileError} `INVALID_MAPPING`, naming the part */
-export function mappingOf(given: ReportMapping = {}): Mapping {
-  check.names(given, [
-    'columns',
-    'operations',
-    'types',
-    'statuses',
-    'delimiter',
-    'decimalPoint',
-    'signs',
-    'dates',
-  ])
+export function mappingOf(given: ReportMapping = {}) {
+  check.names(given, parts)
   const { columns = {}, delimiter, decimalPoint = '.', signs = 'unsigned' } = given
   check.names(columns, fields, 'columns.')
   if (given.dates !== undefined) check.names(given.dates, ['timeZone', 'format'], 'dates.')
   if (delimiter !== undefined && (typeof delimiter !== 'string' || !/^[^"\r\n]$/.test(delimiter))) {
     check.invalid('delimiter must be one character, no quote and no line end')
   }
-  check.oneOf('decimalPoint', decimalPoint, ['.', ','])
-  check.oneOf('signs', signs, ['unsigned', 'player', 'platform'])
   const named = new Map<Field, string>()
   const constants = new Map<Field, string>()
   for (const field of fields) {
     const column: unknown = columns[field] ?? field
+    const value = fieldOf(column, 'value')
     if (typeof column === 'string' && column !== '') named.set(field, column)
-    else constants.set(field, constantOf(field, column))
+    else if (typeof value === 'string' && value !== '') constants.set(field, value)
+    else check.invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
   }
   return {
-    columns: named,
-    constants,
-    isRequired: field => requiredFields.includes(field) || typeof columns[field] === 'string',
-    operations: new Map([
-      ...operationNames.map(name => [name, { operation: name, type: null }] as const),
-      ...entriesOf('operations', given.operations).map(
-        ([word, to]) => [word, operationOf(word, to)] as const,
-      ),
-    ]),
-    types: new Map([
-      ...allTypes.map(name => [name, name] as const),
-      ...entriesOf('types', given.types).map(
-        ([word, to]) => [word, check.oneOf(`types.${word}`, to, allTypes)] as const,
-      ),
-    ]),
-    statuses: new Map([
-      ...(['accepted', 'refused'] as const).map(name => [name, name] as const),
-      ...entriesOf('statuses', given.statuses).map(
-        ([word, to]) =>
-          [word, to === null ? null : check.oneOf(`statuses.${word}`, to, ['accepted', 'refused'])] as const,
-      ),
-    ]),
+    columns: named as ReadonlyMap<Field, string>,
+    constants: constants as ReadonlyMap<Field, string>,
+    /** Columns that the mapping names must exist, as the required ones must. */
+    isRequired: (field: Field) => requiredFields.includes(field) || typeof columns[field] === 'string',
+    operations: wordsOf('operations', given.operations, operationOrder, meaningOf),
+    types: wordsOf('types', given.types, allTypes, (part, to) => check.oneOf(part, to, allTypes)),
+    statuses: wordsOf('statuses', given.statuses, ['accepted', 'refused'], (part, to) =>
+      to === null ? null : check.oneOf(part, to, ['accepted', 'refused']),
+    ),
     delimiter,
-    decimalPoint,
-    signs,
+    decimalPoint: check.oneOf('decimalPoint', decimalPoint, ['.', ',']),
+    signs: check.oneOf('signs', signs, ['unsigned', 'player', 'platform']),
     dates: datesOf(given.dates, check.invalid),
   }
 }
 
-function constantOf(field: Field, column: unknown): string {
-  const value =
-    typeof column === 'object' && column !== null ? (column as { value?: unknown }).value : undefined
-  if (typeof value === 'string' && value !== '') return value
-  return check.invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
+/** The words that are known, which mean themselves, and those that the mapping gives a meaning. */
+function wordsOf<T>(
+  part: string,
+  given: object | undefined,
+  known: readonly string[],
+  meaningOf: (part: string, to: unknown) => T,
+): ReadonlyMap<string, T> {
+  if (given !== undefined) check.names(given, Object.keys(Object(given)), `${part}.`)
+  const words = [...known.map(word => [word, word]), ...Object.entries(given ?? {})]
+  return new Map(words.map(([word, to]) => [word, meaningOf(`${part}.${word}`, to)]))
 }
 
-function operationOf(word: string, to: unknown): Meaning | null {
+function meaningOf(part: string, to: unknown): Meaning | null {
   if (to === null) return null
   const [name = '', type = null, ...more] = typeof to === 'string' ? to.split(' ') : []
-  const operation = check.oneOf(`operations.${word}`, name, operationNames)
-  if (more.length > 0 || (type !== null && !typesOf[operation]?.includes(type))) {
-    const types = typesOf[operation] ?? []
-    check.invalid(
-      `operations.${word}: ${shown(to)} must be ${operation}${types.map(each => `, ${operation} ${each}`).join('')}`,
-    )
+  const operation = check.oneOf(part, name, operationOrder)
+  const types = operationTypes(operation) ?? []
+  if (more.length > 0 || (type !== null && !types.includes(type))) {
+    const meanings = [operation, ...types.map(each => `${operation} ${each}`)]
+    check.invalid(`${part}: ${shown(to)} must be ${meanings.join(', ')}`)
   }
   return { operation, type }
-}
-
-/** The types that this operation has; `null`: its type is not compared. */
-export function operationTypes(operation: Operation): readonly string[] | null {
-  return typesOf[operation] ?? null
-}
-
-function entriesOf<T>(part: string, value: Record<string, T> | undefined): [string, T][] {
-  if (value === undefined) return []
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    check.invalid(`${part} must be an object`)
-  return Object.entries(value)
 }

@@ -1,6 +1,7 @@
 /** Several reports of the platform as one. */
 import { ofReport, ReconcileError } from './errors.js'
-import { type Field, fields, type Mapping } from './mapping.js'
+import { type Field, fields } from './mapping.js'
+import type { Settings } from './options.js'
 import { type OpenedReport, openReport } from './report-rows.js'
 import type { ReportSource } from './text-chunks.js'
 
@@ -10,23 +11,20 @@ import type { ReportSource } from './text-chunks.js'
  * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`, with the name of the report if there are
  *   several; so do the rows, when they are read
  */
-export async function openReports(
-  sources: readonly ReportSource[],
-  mapping: Mapping,
-  isInRange: (date: string) => boolean,
-): Promise<OpenedReport> {
-  const fileOf = (index: number) => (sources.length === 1 ? null : nameOf(sources[index], index))
+export async function openReports({
+  reports,
+  mapping,
+  isInRange,
+}: Pick<Settings, 'reports' | 'mapping' | 'isInRange'>): Promise<OpenedReport> {
+  const fileOf = (index: number) => (reports.length === 1 ? null : nameOf(reports[index], index))
   let ignored = 0
-  async function open(index: number): Promise<OpenedReport> {
-    try {
-      return await openReport(sources[index] as ReportSource, mapping, isInRange, fileOf(index))
-    } catch (error) {
+  const open = (index: number) =>
+    openReport(reports[index] as ReportSource, mapping, isInRange, fileOf(index)).catch(error => {
       throw ofReport(fileOf(index), error)
-    }
-  }
+    })
   const first = await open(0)
   async function* rows() {
-    for (const index of sources.keys()) {
+    for (const index of reports.keys()) {
       const report = index === 0 ? first : await open(index)
       checkColumns(first, fileOf(0), report, fileOf(index))
       try {

@@ -25,7 +25,7 @@ export async function* textChunks(source: ReportSource): AsyncGenerator<string> 
     for await (const chunk of chunks) {
       const text = typeof chunk === 'string' ? chunk : decoded(chunk)
       yield text
-      line += newlinesIn(text)
+      line += text.split('\n').length - 1
     }
   } catch (cause) {
     if (cause instanceof ReconcileError || typeof source !== 'string') throw cause
@@ -33,10 +33,4 @@ export async function* textChunks(source: ReportSource): AsyncGenerator<string> 
     throw new ReconcileError('INVALID_REPORT', problem, { cause })
   }
   yield decoded()
-}
-
-function newlinesIn(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1
-  return count
 }

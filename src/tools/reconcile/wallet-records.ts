@@ -4,21 +4,14 @@ import type { RecordedTransaction } from '../../lookups/records.js'
 import { decimalOf, isNegative } from './amounts.js'
 import { isId, operationOrder, type WalletRecord } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
+import type { Settings } from './options.js'
 
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
-
-/** What is compared, and the days of its totals. */
-export interface WalletRange {
-  isInRange(date: string): boolean
-  dayOf(date: string): string
-  /** Which rule decided it. */
-  sentenceOf(transaction: RecordedTransaction): string
-}
 
 /** @throws {ReconcileError} `INVALID_RECORDS`: the lookups are not those of this library's stores, say */
 export function recordOf(
   transaction: RecordedTransaction,
-  { isInRange, dayOf, sentenceOf }: WalletRange,
+  { isInRange, dayOf, sentenceOf }: Pick<Settings, 'isInRange' | 'dayOf' | 'sentenceOf'>,
 ): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   // A debit is negative.
@@ -28,9 +21,7 @@ export function recordOf(
     !isNegative(moved) &&
     operationOrder.includes(operation) &&
     time.test(recordedAt) &&
-    isId(transactionId) &&
-    isId(betId) &&
-    isId(playerId)
+    [transactionId, betId, playerId].every(isId)
   if (!isRecord) {
     throw new ReconcileError(
       'INVALID_RECORDS',

@@ -2,10 +2,12 @@
  * Whether the report as a whole is that of the wallet. Where its ids were rewritten, or it is another file,
  * single differences say nothing: each transaction would be missing on both sides.
  */
-import { countText } from '../html/figures.js'
+import { countText } from '../report/figures.js'
 import type { Finding } from './difference.js'
-import type { NotCompared, ReportRow, WalletRecord } from './entry.js'
-import { linesOf, partitionOf, partitions, Spool } from './spool.js'
+import type { ReportRow, WalletRecord } from './entry.js'
+import { groupsBy, Partitions } from './partitions.js'
+import type { OpenedReport } from './report-rows.js'
+import type { RowCounts } from './totals.js'
 
 /** Why the report as a whole is not that of the wallet. */
 export interface WrongReport {
@@ -35,78 +37,57 @@ function isRewritten(inReport: string, inWallet: string): boolean {
   return inReport !== inWallet && (isForm || lostZeros) && inSpreadsheet(inReport) === inSpreadsheet(inWallet)
 }
 
-/** The numbers of rows and transactions that a finding is about. */
-interface Counted {
-  report: number
-  outside: number
-  ignored: number
-  wallet: number
-}
-
+type Counted = Pick<RowCounts, 'report' | 'outside' | 'ignored' | 'wallet'>
 type Ids = readonly [inReport: string, inWallet: string]
+
+/** What one side alone has. */
+interface Alone {
+  side: 'report' | 'wallet'
+  id: string
+  content: string
+}
 
 /** Is shown every finding; then it knows. */
 export class WholeReport {
-  /** What one side alone has, by its content without ids. */
-  readonly #alone = new Spool()
-  readonly #notCompared: NotCompared
+  readonly #alone = new Partitions<Alone>()
   #scientific: string | null = null
   #rewritten: Ids | null = null
   /** Whether any row has its transaction, if only on another day. */
   #hasPair = false
 
-  constructor(notCompared: NotCompared) {
-    this.#notCompared = notCompared
-  }
-
-  add({ shape, row, record }: Finding): void {
+  add({ row, record, isTwice }: Finding, has: OpenedReport['has']): void {
     if (row !== null && record !== null) {
       this.#hasPair = true
       const ids: Ids[] = [
         [row.betId, record.betId],
         [row.playerId ?? record.playerId, record.playerId],
       ]
-      this.#rewritten ??= ids.find(([inReport, inWallet]) => isRewritten(inReport, inWallet)) ?? null
+      this.#rewritten ??= ids.find(each => isRewritten(...each)) ?? null
     }
-    const entry = shape === 'row' ? row : shape === 'record' ? record : null
+    const entry = isTwice || (row !== null && record !== null) ? null : (row ?? record)
     if (entry === null || !entry.accepted) return
-    if (row !== null)
-      this.#scientific ??= [row.transactionId, row.betId].find(id => scientific.test(id)) ?? null
-    const content = this.#contentOf(entry)
-    this.#alone.add(partitionOf(content), [content, entry.transactionId, row === null ? 'W' : 'R'].join('\t'))
-  }
-
-  /**
-   * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A
-   * tool that writes ids in other letters, or fills them with spaces, does so with players too.
-   */
-  #contentOf({ operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord): string {
-    // The interface's calls have no amount: a report need not state it.
-    const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
-    const player = this.#notCompared.playerId
-      ? ''
-      : inSpreadsheet(playerId ?? '')
-          .trim()
-          .toLowerCase()
-    return [operation, money, player, this.#notCompared.day ? '' : transactionDate?.slice(0, 16)].join(' ')
+    const ids = row === null ? [] : [row.transactionId, row.betId]
+    this.#scientific ??= ids.find(id => scientific.test(id)) ?? null
+    const content = contentOf(entry, has)
+    this.#alone.add(content, { side: row === null ? 'wallet' : 'report', id: entry.transactionId, content })
   }
 
   /** @returns `null`: it may be that of the wallet */
-  result({ report, outside, ignored, wallet }: Counted): WrongReport | null {
-    if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(outside, ignored, wallet)
-    this.#alone.seal()
+  result(counted: Counted, has: OpenedReport['has']): WrongReport | null {
+    const { report, wallet } = counted
+    if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(counted)
     const { matched, example } = this.#matches()
-    const rewritten = this.#rewritten
-    if (rewritten !== null || this.#scientific !== null) {
-      const ids =
-        rewritten === null
-          ? `${this.#scientific} in the report`
-          : `${rewritten[0]} in the report is ${rewritten[1]} in the wallet`
+    const ids =
+      this.#rewritten !== null
+        ? `${this.#rewritten[0]} in the report is ${this.#rewritten[1]} in the wallet`
+        : this.#scientific && `${this.#scientific} in the report`
+    if (ids !== null) {
       const sentence = `A spreadsheet has rewritten ids of the report: ${ids}. Compare the file as the platform wrote it, which no spreadsheet has saved.`
       return { kind: 'spreadsheet-ids', sentence }
     }
     if (example === null || 2 * matched <= report) return null
-    const sentence = `The ids of the report are not those of the wallet: ${countText(matched, 'row')} of ${countText(report, 'row')} ${matched === 1 ? 'is' : 'are'} in the wallet under other ids, with the same operation${this.#notCompared.playerId ? '' : ', player'}${this.#notCompared.day ? '' : ', time'} and amount (${example[0]} in the report, ${example[1]} in the wallet). Is the column of the transactionId the right one?`
+    const same = `${has('playerId') ? ', player' : ''}${has('transactionDate') ? ', time' : ''} and amount`
+    const sentence = `The ids of the report are not those of the wallet: ${countText(matched, 'row')} of ${countText(report, 'row')} ${matched === 1 ? 'is' : 'are'} in the wallet under other ids, with the same operation${same} (${example[0]} in the report, ${example[1]} in the wallet). Is the column of the transactionId the right one?`
     return { kind: 'other-ids', sentence }
   }
 
@@ -114,14 +95,15 @@ export class WholeReport {
   #matches(): { matched: number; example: Ids | null } {
     let matched = 0
     let example: Ids | null = null
-    for (let partition = 0; partition < partitions; partition += 1) {
-      for (const { inReport, inWallet } of contentsOf(linesOf(this.#alone, partition))) {
-        const [row, record] = [inReport[0], inWallet[0]]
-        if (row === undefined || record === undefined) continue
-        matched += Math.min(inReport.length, inWallet.length)
-        example ??= [row, record]
-        const same = inWallet.find(id => isRewritten(row, id))
-        if (same !== undefined) this.#rewritten ??= [row, same]
+    for (const alone of this.#alone) {
+      for (const same of groupsBy(alone, ({ content }) => content)) {
+        const inReport = same.filter(({ side }) => side === 'report')
+        const inWallet = same.filter(({ side }) => side === 'wallet')
+        const pairs = inWallet.map(({ id }): Ids => [inReport[0]?.id ?? '', id])
+        if (inReport.length === 0 || pairs.length === 0) continue
+        matched += Math.min(inReport.length, pairs.length)
+        example ??= pairs[0] ?? null
+        this.#rewritten ??= pairs.find(each => isRewritten(...each)) ?? null
       }
     }
     return { matched, example }
@@ -132,23 +114,26 @@ export class WholeReport {
   }
 }
 
-/** Per content, the ids that each side has for it. */
-function contentsOf(lines: Iterable<string>) {
-  const contents = new Map<string, { inReport: string[]; inWallet: string[] }>()
-  for (const line of lines) {
-    const [content = '', id = '', side] = line.split('\t')
-    const ids = contents.get(content) ?? { inReport: [], inWallet: [] }
-    contents.set(content, ids)
-    ids[side === 'R' ? 'inReport' : 'inWallet'].push(id)
-  }
-  return contents.values()
+/**
+ * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A tool
+ * that writes ids in other letters, or fills them with spaces, does so with players too.
+ */
+function contentOf(
+  { operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord,
+  has: OpenedReport['has'],
+): string {
+  // The interface's calls have no amount: a report need not state it.
+  const money = operation === 'placebet' || operation === 'settlement' ? `${amount} ${currency}` : ''
+  const player = has('playerId') ? inSpreadsheet(playerId ?? '') : ''
+  const minute = has('transactionDate') ? transactionDate?.slice(0, 16) : ''
+  return [operation, money, player.trim().toLowerCase(), minute].join(' ')
 }
 
-function noRows(outside: number, ignored: number, wallet: number): WrongReport {
+function noRows({ outside, ignored, wallet }: Counted): WrongReport {
   const others = [
-    ...(outside > 0 ? [`${countText(outside, 'row')} outside of it`] : []),
-    ...(ignored > 0 ? [`${countText(ignored, 'row')} that the mapping ignores`] : []),
-  ]
+    outside > 0 && `${countText(outside, 'row')} outside of it`,
+    ignored > 0 && `${countText(ignored, 'row')} that the mapping ignores`,
+  ].filter(Boolean)
   const has = others.length === 0 ? '' : `, but ${others.join(' and ')}`
   const sentence = `The report has no row within the range${has}. The wallet has ${countText(wallet, 'transaction')}: is it the report of this range?`
   return { kind: 'no-rows', sentence }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as money from '../../../src/money.js'
 import { parseDate } from '../../../src/requests.js'
+import { textOf } from '../../../src/tools/numbers/decimal.js'
 import * as amounts from '../../../src/tools/reconcile/amounts.js'
 import { datesOf } from '../../../src/tools/reconcile/dates.js'
 
@@ -27,12 +28,12 @@ test('amounts have one form, which is that of the wallet', () => {
   )
 })
 
-test('sum, difference, order and text are those of the wallet', () => {
+test('difference, order and text are those of the wallet', () => {
   fc.assert(
     fc.property(amount, amount, fc.constantFrom('EUR', 'JPY', 'BHD', 'BTC'), (a, b, currency) => {
-      expect(amounts.add(a, b)).toBe(money.add(a, b))
-      expect(amounts.subtract(a, b)).toBe(money.subtract(a, b))
-      expect(Math.sign(amounts.compare(a, b))).toBe(money.compare(a, b))
+      expect(amounts.difference(a, b)).toBe(money.subtract(a, b))
+      const [large, small] = [a, b].map(amounts.magnitudeOf) as [string, string]
+      expect(Math.sign(amounts.byMagnitude(a, b))).toBe(money.compare(small, large))
       const decimals = { EUR: 2, JPY: 0, BHD: 3, BTC: 8 }[currency] ?? 0
       expect(amounts.amountText(a, currency)).toBe(money.format(a, decimals))
     }),
@@ -53,8 +54,8 @@ test('a sum of many is what adding them one by one gives, also beyond what a num
     fc.property(fc.array(fc.oneof(cents, large), { maxLength: 50 }), each => {
       const sum = new amounts.Sum()
       for (const text of each) sum.add(text)
-      expect(sum.total()).toBe(each.reduce(money.add, '0'))
-      expect(sum.total()).toBe(each.reduce(money.add, '0'))
+      expect(textOf(sum.total())).toBe(each.reduce(money.add, '0'))
+      expect(textOf(sum.total())).toBe(each.reduce(money.add, '0'))
     }),
   )
 })

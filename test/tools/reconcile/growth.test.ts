@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { RecordedTransaction } from '../../../src/lookups/records.js'
 import type { Finding } from '../../../src/tools/reconcile/difference.js'
 import { judgeBet, limitedLookups } from '../../../src/tools/reconcile/judge.js'
+import { Totals } from '../../../src/tools/reconcile/totals.js'
 import { recordOf } from '../../../src/tools/reconcile/wallet-records.js'
 import { lookupsOf, record, withCredit } from './world.js'
 
@@ -35,11 +36,11 @@ const recordedOf = (made: RecordedTransaction) => recordOf(made, range)
 
 type Made = readonly { finding: Finding | null; recorded: RecordedTransaction | null }[]
 const alone = (made: RecordedTransaction): Made[number] => ({
-  finding: { shape: 'record', row: null, record: recordedOf(made) },
+  finding: { row: null, record: recordedOf(made), isTwice: false },
   recorded: made,
 })
 const lost = (made: RecordedTransaction, line: number, accepted = true): Made[number] => ({
-  finding: { shape: 'row', row: rowOf(made, line, accepted), record: null },
+  finding: { row: rowOf(made, line, accepted), record: null, isTwice: false },
   recorded: null,
 })
 const agreed = (made: RecordedTransaction): Made[number] => ({ finding: null, recorded: made })
@@ -60,7 +61,10 @@ async function readsOf(made: Made, credit: string): Promise<number> {
       ? []
       : counted({ ...finding, row: counted(finding.row), record: counted(finding.record) }),
   )
-  let taken = 0
+  const counts = {
+    ...{ report: 0, ignored: 0, outside: 0, wallet: 0 },
+    ...{ equal: 0, refusedAlone: 0, creditedByOwnCode: 0 },
+  }
   const judged = await judgeBet(findings, {
     lookups: limitedLookups(
       { bet: async () => history && { ...history, transactions } },
@@ -68,14 +72,11 @@ async function readsOf(made: Made, credit: string): Promise<number> {
       () => undefined,
     ),
     recordOf: recordedOf,
-    refusalAlone: () => undefined,
-    filledIn: () => undefined,
-    credited: () => {
-      taken += 1
-    },
+    counts,
+    totals: new Totals(),
   })
   expect(judged.length).toBeGreaterThan(0)
-  expect(taken > 0).toBe(credit !== '0')
+  expect(counts.creditedByOwnCode > 0).toBe(credit !== '0')
   return reads
 }
 

@@ -25,6 +25,12 @@ test('a refused clawback that the wallet has is none', async () => {
   expect(result).toMatchObject({ verdict: 'equal', rows: { refusedAlone: 0 } })
 })
 
+test('a refused clawback that the wallet has recorded beyond the range is none', async () => {
+  const later = { ...refused, recordedAt: '2026-11-24T10:00:00.000Z' }
+  const result = await reconcileWorld({ rows, records: [placed, settled, later, agreed] })
+  expect(result).toMatchObject({ verdict: 'equal', rows: { refusedAlone: 1 } })
+})
+
 test('it is none if the wallet had nothing to reverse: such a refusal has no record', async () => {
   const second = { ...rowOf(reversed), transactionId: 'u-2', status: 'refused' }
   const counted = [rowOf(placed), rowOf(settled), rowOf(reversed)]

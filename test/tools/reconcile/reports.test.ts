@@ -85,6 +85,14 @@ describe('a report without differences, as', () => {
     ],
     ['bytes with a byte order mark', one(Buffer.from(`\ufeff${csvOf(rows)}`))],
     ['CSV with empty lines', one(`\n\n${csvOf(rows).replaceAll('\n', '\n\n')}\n\n`)],
+    [
+      'CSV with quotes around first values and \\r\\n',
+      one(
+        csvOf(rows)
+          .replace(/^[^,\n]+/gm, '"$&"')
+          .replaceAll('\n', '\r\n'),
+      ),
+    ],
     ['CSV with tabs', one(csvOf(rows).replaceAll(',', '\t'))],
     ['CSV with more columns', one(csvOf(rows).replaceAll('\n', ',more\n').concat(',more'))],
     ['JSON lines', one(jsonOf(rows))],

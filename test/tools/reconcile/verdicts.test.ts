@@ -150,6 +150,10 @@ describe('an imported transaction whose bet was not imported', () => {
       expect(foundIn(other)).toEqual([`other-amount: ${made.operation} t`])
       const alone = await reconcileWorld({ rows: [rowOf(stake)], records: [stake, made] })
       expect(alone.verdict).toBe('different')
+      // What is filled in leaves the sum of the currency that is not known.
+      const records = [made, { ...made, transactionId: 'u' }]
+      const { currencies } = await reconcileWorld({ rows: [row], records })
+      expect(currencies.find(({ currency }) => currency === null)?.difference).toBe(made.delta)
       const stated = { ...row, amount: '', currency: '' }
       expect((await reconcileWorld({ rows: [stated], records: [made] })).verdict).toBe('equal')
       const outside = { ...made, recordedAt: '2026-11-22T00:00:01.000Z' }
@@ -185,6 +189,25 @@ describe('two rows of one id, one of them refused', () => {
       expect(foundIn(await reconcileWorld({ rows, records: [stake] }))).toEqual(['other-amount: placebet t'])
     }
   })
+})
+
+test('a transaction that the sides count on different days of the range is a difference', async () => {
+  const late = { transactionDate: '2026-11-21T23:59:59.900Z', recordedAt: '2026-11-22T00:00:00.100Z' }
+  const made = record('placebet', 'late', 'b', '5', late)
+  const range = { to: '2026-11-23T00:00:00.000Z' }
+  const result = await reconcileWorld({ rows: [rowOf(made)], records: [made] }, range)
+  expect(foundIn(result)).toEqual(['out-of-range: placebet late'])
+  expect(result.totals.map(({ day, difference }) => [day, difference])).toEqual([
+    ['2026-11-21', '-5'],
+    ['2026-11-22', '5'],
+  ])
+})
+
+test('the currency of what both sides refused is not compared: no money moved', async () => {
+  const refusal = { errorCode: 'INVALID_CURRENCY', description: 'x' }
+  const refused = { ...record('placebet', 'r', 'b', '5'), refusal, delta: '0' }
+  const rows = [rowOf(stake), { ...rowOf(refused), currency: 'USD' }]
+  expect((await reconcileWorld({ rows, records: [stake, refused] })).verdict).toBe('equal')
 })
 
 test.each(['1234567890123456', '1e16', '0.1234567890123456789'])(

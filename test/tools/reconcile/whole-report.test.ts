@@ -53,7 +53,7 @@ async function expectOneFinding(
   expect(result.wrongReport?.sentence).toMatch(sentence)
   expect([each, result.bets, result.players]).toEqual([[], [], []])
   const last = formatReconciliation(result).split('\n').at(-1)
-  expect(last).toContain(`WRONG REPORT: ${result.wrongReport?.sentence} (`)
+  expect(last).toBe(`WRONG REPORT: ${result.wrongReport?.sentence}`)
   expect(renderReconciliation(result)).toContain('<h1>Wrong report</h1>')
 }
 

@@ -1,5 +1,6 @@
-/** The pages of a simulation and of a dispute in a real browser: on a phone, on a screen, dark, and on paper. */
+/** The pages of a simulation, of a dispute and of a reconciliation in a real browser: on a phone, on a screen, dark, and on paper. */
 import { describe, expect, it } from 'vitest'
+import { renderReconciliation } from '../../../src/tools/reconcile/index.js'
 import { betReport } from '../../../src/tools/records/bet.js'
 import { playerReport } from '../../../src/tools/records/player.js'
 import { pageOf } from '../../../src/tools/report/page.js'
@@ -7,6 +8,7 @@ import { renderSimulation } from '../../../src/tools/simulator/page.js'
 import type { SimulationReport } from '../../../src/tools/simulator/report.js'
 import { findBrowser, print } from '../audit/html/browser.js'
 import { measurePages } from '../audit/html/measure.js'
+import { reconcileWorld, record, rowOf } from '../reconcile/world.js'
 import { disputedWallet } from '../records/disputed.js'
 import { simulate } from '../wallets/library.js'
 
@@ -48,10 +50,26 @@ async function failedSimulation(playerId: string): Promise<SimulationReport> {
   return report
 }
 
+/** Every table of a reconciliation, with ids and amounts of any length. */
+async function reconciliationPage(id: string, amount: string): Promise<string> {
+  const records = ['EUR', 'JPY', 'BTC'].flatMap(currency =>
+    Array.from({ length: 12 }, (_, index) => {
+      const own = `${id}-${currency}-${index}`
+      return record('settlement', own, own, amount, { currency, playerId: own })
+    }),
+  )
+  const rows = records
+    .slice(12)
+    .map((each, index) => ({ ...rowOf(each), amount: index % 2 === 0 ? '1' : amount }))
+  return renderReconciliation(await reconcileWorld({ rows, records }))
+}
+
 describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, async () => {
   const pages = [
     ...(await disputePages('')),
     ...(await disputePages(long)),
+    await reconciliationPage('s', '123456789012345.12'),
+    await reconciliationPage(long, '12.5'),
     renderSimulation(await failedSimulation('ann')),
     renderSimulation(await failedSimulation(long)),
   ]

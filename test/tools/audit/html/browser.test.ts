@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { renderHtml } from '../../../../src/tools/audit/html/render.js'
-import { renderReconciliation } from '../../../../src/tools/reconcile/page.js'
-import { reconcileWorld, record, rowOf } from '../../reconcile/world.js'
 import { findBrowser, open, print } from './browser.js'
 import { measurePage, measurePages } from './measure.js'
 import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
@@ -15,24 +13,6 @@ const without = 'reason' in found ? ` (skipped: ${found.reason})` : ''
 const failing = renderHtml(failingReport)
 const longWords = renderHtml(withEveryText(failingReport, () => 'W'.repeat(300)))
 const longNumbers = renderHtml(withEveryText(failingReport, () => `${'8'.repeat(40)}.${'8'.repeat(40)}`))
-
-/** Every table of a reconciliation, with ids and amounts of any length. */
-async function reconciliationPage(id: string, amount: string): Promise<string> {
-  const records = ['EUR', 'JPY', 'BTC'].flatMap(currency =>
-    Array.from({ length: 12 }, (_, index) => {
-      const own = `${id}-${currency}-${index}`
-      return record('settlement', own, own, amount, { currency, playerId: own })
-    }),
-  )
-  const rows = records
-    .slice(12)
-    .map((each, index) => ({ ...rowOf(each), amount: index % 2 === 0 ? '1' : amount }))
-  return renderReconciliation(await reconcileWorld({ rows, records }))
-}
-const reconciliations = [
-  await reconciliationPage('s', '123456789012345.12'),
-  await reconciliationPage('W'.repeat(200), '12.5'),
-]
 
 const measureAll = (pages: Parameters<typeof measurePages>[1], ...flags: string[]) =>
   measurePages(browser, pages, ...flags)
@@ -65,19 +45,6 @@ describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_00
       })),
     )
     for (const { scrollWidth, innerWidth } of measured) expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
-  })
-
-  it('the page of a reconciliation fits a phone and a screen, and its cells do not touch', async () => {
-    const pages = [390, 1200].flatMap(width => reconciliations.map(page => [width, page] as const))
-    const { measured, logged } = await measureAll(pages)
-    expect(logged).toEqual([])
-    expect(measured.map(({ outside, touching }) => [outside, touching])).toEqual(pages.map(() => [[], []]))
-    for (const { scrollWidth, innerWidth } of measured) expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
-    const narrow = await measure(
-      reconciliations[0]?.replace('padding: .2rem 0 .2rem 1.4rem', 'padding: 0') ?? '',
-      1200,
-    )
-    expect(narrow.touching).not.toEqual([])
   })
 
   it('the measurement detects what is too wide', async () => {

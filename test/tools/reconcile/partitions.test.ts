@@ -1,16 +1,16 @@
-/** Lines in partitions, in memory and in the temporary file. */
+/** Values in partitions, in memory and in the temporary file. */
 // cspell:words unstub
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reconcile } from '../../../src/tools/reconcile/index.js'
-import { linesOf, partitionOf, partitions, Spool } from '../../../src/tools/reconcile/spool.js'
+import { Partitions, partitionCount, partitionOf } from '../../../src/tools/reconcile/partitions.js'
 import { csvOf, day, foundIn, lookupsOf, record, rowOf } from './world.js'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'spool-test-'))
+  folder = mkdtempSync(join(tmpdir(), 'partitions-test-'))
   vi.stubEnv('TMPDIR', folder)
 })
 afterEach(() => {
@@ -18,66 +18,66 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Lines of every size, some larger than what is collected before it is written; of one to four bytes per character. */
-const lineOf = (index: number) => `${index} ${['a', 'é', '賭', '🎲'][index % 4]?.repeat((index * 37) % 900)}`
+/** Texts of every size, some larger than what is collected before it is written; of one to four bytes per character. */
+const made = (index: number) => ({
+  key: `key-${index % 3}`,
+  text: `${index} ${['a', 'é', '賭', '🎲'][index % 4]?.repeat((index * 37) % 900)}`,
+})
+const fill = (values: Partitions<unknown>, count: number) => {
+  for (let index = 0; index < count; index += 1) values.add(`key-${index % 3}`, made(index))
+}
 
-describe('a spool', () => {
+describe('partitions', () => {
   test.each([
     ['in memory', 20],
     ['in the file', 6_000],
-  ])('returns the lines of each partition as they came: %s', (_, count) => {
-    const spool = new Spool()
-    const expected = new Map<number, string[]>()
-    for (let index = 0; index < count; index += 1) {
-      const partition = index % 3
-      expected.set(partition, [...(expected.get(partition) ?? []), lineOf(index)])
-      spool.add(partition, lineOf(index))
+  ])('return the values of each key as they came: %s', (_, count) => {
+    const values = new Partitions<ReturnType<typeof made>>()
+    fill(values, count)
+    const all = [...values]
+    expect(all).toHaveLength(partitionCount)
+    expect(all.flat()).toHaveLength(count)
+    for (const key of ['key-0', 'key-1', 'key-2']) {
+      const expected = Array.from({ length: count }, (__, index) => made(index)).filter(
+        each => each.key === key,
+      )
+      expect(all[partitionOf(key)]?.filter(each => each.key === key)).toEqual(expected)
     }
-    for (const sealed of [false, true]) {
-      if (sealed) spool.seal()
-      for (const [partition, lines] of expected) expect([...linesOf(spool, partition)]).toEqual(lines)
-      expect([...linesOf(spool, partitions - 1)]).toEqual([])
-    }
-    spool.close()
+    values.close()
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('takes a line that is larger than a chunk', () => {
-    const spool = new Spool()
+  test('take a value that is larger than a chunk', () => {
+    const values = new Partitions<string>()
     const long = '賭'.repeat(50_000)
-    for (const line of ['a', long, 'b', long]) spool.add(1, line)
-    spool.seal()
-    expect([...linesOf(spool, 1)]).toEqual(['a', long, 'b', long])
-    spool.close()
+    for (const value of ['a', long, 'b', long]) values.add('key', value)
+    expect(values.valuesOf(partitionOf('key'))).toEqual(['a', long, 'b', long])
+    values.close()
   })
 
-  test('has no name in the folder while it is used, so that a killed process leaves nothing', () => {
-    const spool = new Spool()
-    for (let index = 0; index < 6_000; index += 1) spool.add(0, lineOf(index))
+  test('have no name in the folder while they are used, so that a killed process leaves nothing', () => {
+    const values = new Partitions()
+    fill(values, 6_000)
     expect(readdirSync(folder)).toEqual([])
-    spool.close()
+    values.close()
   })
 
-  test('says which folder cannot be written', () => {
+  test('say which folder cannot be written', () => {
     vi.stubEnv('TMPDIR', join(folder, 'missing'))
-    const spool = new Spool()
-    const fill = () => {
-      for (let index = 0; index < 6_000; index += 1) spool.add(0, lineOf(index))
-    }
-    expect(fill).toThrow(
+    expect(() => fill(new Partitions(), 6_000)).toThrow(
       expect.objectContaining({ code: 'TEMPORARY_FILE', message: expect.stringMatching(/missing/) }),
     )
   })
 })
 
 test('ids that count up are spread over all partitions', () => {
-  const counts = new Uint32Array(partitions)
+  const counts = new Uint32Array(partitionCount)
   const count = 100_000
   for (let index = 0; index < count; index += 1) {
     const partition = partitionOf(`0192f0c4-7b1e-7000-8000-${String(index).padStart(12, '0')}`)
     counts[partition] = (counts[partition] ?? 0) + 1
   }
-  expect(Math.max(...counts)).toBeLessThan((2 * count) / partitions)
+  expect(Math.max(...counts)).toBeLessThan((2 * count) / partitionCount)
 })
 
 test('a reconciliation through the file names what a small one names', { timeout: 120_000 }, async () => {
