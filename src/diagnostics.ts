@@ -80,8 +80,8 @@ export interface CommitMessage extends DiagnosticMessage, WalletKeys {
 
 export interface BatchMessage extends DiagnosticMessage {
   /**
-   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-isolated`, one commit after a batch
-   * that timed out; `lock-wait`, commits that are tried again. Of a store of your own: its setting
+   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-isolated`, one commit after a
+   * batch that timed out; `lock-wait`, commits that are tried again. Of a store of your own: its setting
    * `kind`.
    */
   kind: string

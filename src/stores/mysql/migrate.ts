@@ -106,7 +106,7 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
   const problem = await migrationProblem(database, tables, allowOtherOptions)
   if (problem === null) return false
   if (problem.code === 'SCHEMA_OPTIONS') throw problem
-  await withMigrationLock(database, tables, async () => {
+  await inTurn(database, tables, async () => {
     // Another process may have migrated before this one had the lock.
     const left = await migrationProblem(database, tables, allowOtherOptions)
     if (left === null) return
@@ -126,14 +126,14 @@ async function createLookupIndexes(database: Session, tables: Tables): Promise<b
   const missing = async () =>
     missingIndexes(await transactionsTableOf((text, values) => database.rows(text, values), tables))
   if ((await missing()).length === 0) return false
-  await withMigrationLock(database, tables, async () => {
+  await inTurn(database, tables, async () => {
     for (const index of await missing()) await database.run(createIndex(tables, index))
   })
   return true
 }
 
 /** Migrations of one schema wait for each other. */
-async function withMigrationLock(
+async function inTurn(
   database: Session,
   tables: Tables,
   work: () => Promise<void>,

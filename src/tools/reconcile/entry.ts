@@ -1,6 +1,6 @@
 /**
- * A transaction as it is compared: the same values for a row of the platform's report and for a transaction of
- * the wallet.
+ * A transaction as it is compared: the same values for a row of the platform's report and for a
+ * transaction of the wallet.
  */
 
 import type { Operation } from '../../store.js'

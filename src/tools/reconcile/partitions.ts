@@ -1,6 +1,6 @@
 /**
- * JSON values in partitions, in a temporary file: what two sides have to compare is larger than the memory. All
- * values of a partition fit into it.
+ * JSON values in partitions, in a temporary file: what two sides have to compare is larger than the memory.
+ * All values of a partition fit into it.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'

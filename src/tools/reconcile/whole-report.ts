@@ -115,8 +115,8 @@ export class WholeReport {
 }
 
 /**
- * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A tool
- * that writes ids in other letters, or fills them with spaces, does so with players too.
+ * Same operation, player, amount and time, to the minute: what a report and a wallet have under any id. A
+ * tool that writes ids in other letters, or fills them with spaces, does so with players too.
  */
 function contentOf(
   { operation, amount, currency, playerId, transactionDate }: ReportRow | WalletRecord,
