@@ -133,11 +133,7 @@ async function createLookupIndexes(database: Session, tables: Tables): Promise<b
 }
 
 /** Migrations of one schema wait for each other. */
-async function inTurn(
-  database: Session,
-  tables: Tables,
-  work: () => Promise<void>,
-): Promise<void> {
+async function inTurn(database: Session, tables: Tables, work: () => Promise<void>): Promise<void> {
   const lock = migrationLock(tables)
   const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
   if (String(locked?.[0]) !== '1')

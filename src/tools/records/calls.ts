@@ -25,7 +25,7 @@ export const callOf = ({ operation, type }: Pick<RecordedTransaction, 'operation
 /** In words that support can read to the player. */
 export const sentenceOf = (transaction: RecordedTransaction) => `${capitalized(explain(transaction).why)}.`
 
-/** Whether the balance that a refused call found is in another currency. @param currency `null`: the call's */
+/** Whether a refused call found a balance in another currency. @param currency `null`: that of the call */
 const isInOther = ({ reason, currency: own }: RecordedTransaction, currency: string | null) =>
   reason === 'CURRENCY_MISMATCH' && (currency === null || own === currency)
 

@@ -4,7 +4,7 @@ import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { commitSettings, type DatabaseFunction, defineProcedure, functionName } from './fragments.js'
 
-/** `commit_procedure_v1`, `commit_one_procedure_v1`: the function in its own database transaction, as JSON. */
+/** `commit_procedure_v1`, `commit_one_procedure_v1`: the function as a database transaction, as JSON. */
 export function commitProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
   const isOne = commit === 'commit_one'
   return defineProcedure(tables, {
