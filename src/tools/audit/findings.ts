@@ -9,7 +9,7 @@ import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } fr
 
 type Failed = AuditResult & { failure: AuditFailure }
 
-const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
+const levels: readonly Level[] = ['MUST', 'SHOULD']
 
 /** A case, the case that it follows, and why. */
 interface Link {

@@ -1,7 +1,7 @@
 /** The report of an audit, as data. The terminal, JSON, JUnit XML and HTML show nothing else. */
 
 /** A failed MUST loses or creates money or violates the interface; a SHOULD causes disputes or work. */
-export type Level = 'MUST' | 'SHOULD' | 'MAY'
+export type Level = 'MUST' | 'SHOULD'
 
 /** `skipped`: the case could not be judged, for example because no way to settle was given. */
 export type Verdict = 'passed' | 'failed' | 'skipped'

@@ -171,7 +171,7 @@ function findingsText({ findings: { length } }: AuditReport): string {
 }
 
 function levelsOfFailed(results: readonly AuditResult[]): string {
-  return (['MUST', 'SHOULD', 'MAY'] as const)
+  return (['MUST', 'SHOULD'] as const)
     .map(level => ({
       level,
       count: results.filter(result => result.verdict === 'failed' && result.level === level).length,

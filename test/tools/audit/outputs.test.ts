@@ -194,7 +194,7 @@ const report: AuditReport = {
       ...{ failure: null, exchanges: [], balance: null, durationMs: 0 },
     },
     {
-      ...{ id: 'AU-503', level: 'MAY', name: 'Three', source: 'D7', verdict: 'passed', reason: null },
+      ...{ id: 'AU-503', level: 'SHOULD', name: 'Three', source: 'D7', verdict: 'passed', reason: null },
       ...{ failure: null, exchanges: [], balance: null, durationMs: 5 },
     },
   ],

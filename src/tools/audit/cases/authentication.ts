@@ -128,21 +128,6 @@ export const authentication: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-705',
-    level: 'MAY',
-    name: 'A 401 names the authentication scheme in WWW-Authenticate',
-    source: 'docs/errors.md, RFC 9110 11.6.1',
-    needs,
-    impact: 'Standard clients cannot tell how to authenticate.',
-    async run({ wallet, expect }) {
-      const label = 'rollbackbet without credentials'
-      const answer = await wallet.rollback(wallet.bet(), undefined, { credentials: 'none', label })
-      if (answer.status !== 401) throw new Skipped(`the answer is not a 401 but ${describeAnswer(answer)}`)
-      if (answer.headers['www-authenticate'] === undefined)
-        expect.fail('the header WWW-Authenticate', 'none', answer)
-    },
-  },
-  {
     id: 'AU-706',
     level: 'SHOULD',
     name: 'An unauthenticated call learns nothing about its body: malformed and well-formed bodies get the same refusal',
@@ -221,28 +206,6 @@ export const authentication: readonly AuditCase[] = [
           }),
         ),
       )
-    },
-  },
-  {
-    id: 'AU-707',
-    level: 'MAY',
-    name: 'An unauthenticated call is answered before its body is read',
-    source: 'docs/errors.md, A01',
-    needs,
-    impact: 'Attackers without credentials occupy connections and memory with bodies that never end.',
-    describes: ['no-answer'],
-    follows: ['AU-701'],
-    async run({ wallet, expect, settings }) {
-      if (settings.sign !== null) throw new Skipped('calls are signed, and a signature needs the body')
-      const answer = await wallet.call({
-        label: 'placebet without credentials and without its body',
-        path: '/placebet',
-        body: ' '.repeat(1_000),
-        bodyCommand: 'sleep 2',
-        credentials: 'none',
-        delivery: { as: 'headers' },
-      })
-      expect.finalRefusal(answer)
     },
   },
 ]

@@ -1,8 +1,7 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 
 import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
-import { numberText, raw } from '../../wire/json.js'
-import { type Answer, describeAnswer, quoteOf } from '../answer.js'
+import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
@@ -276,25 +275,6 @@ export const basics: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-115',
-    level: 'MAY',
-    name: 'The balance is a JSON number with the decimals of its currency (100.00)',
-    source: 'spec 2, D21',
-    impact:
-      'A string instead of a number, or 100.1 instead of 100.10, can be misread by parsers and by people.',
-    describes: ['form'],
-    async run({ wallet, expect, units, settings }) {
-      const bet = wallet.bet(units(100))
-      for (const answer of [await wallet.place(bet), await wallet.rollback(bet)]) {
-        expect.success(answer)
-        const balance = numberText(answer.fields?.get('balance'))
-        const expected = textOf(answer.success?.balance ?? zero, settings.minorUnits)
-        if (balance?.text !== expected || balance.quoted)
-          expect.fail(`the JSON number ${expected}`, quoteOf(answer), answer)
-      }
-    },
-  },
-  {
     id: 'AU-116',
     level: 'SHOULD',
     name: 'Different transactions have different walletTransactionIds',
@@ -310,20 +290,6 @@ export const basics: readonly AuditCase[] = [
       const named = references.filter(reference => reference !== null)
       if (new Set(named).size !== named.length)
         expect.fail('three different references, or none', references.join(', '))
-    },
-  },
-  {
-    id: 'AU-117',
-    level: 'MAY',
-    name: 'A stake of 0 (a free bet) is accepted, even without funds',
-    source: 'D22',
-    impact: 'Free bets that the platform sends with a stake of 0 are refused.',
-    describes: ['refused'],
-    async run({ prepare, wallet, expect, opening, units, wholeUnits }) {
-      const all = units(wholeUnits(opening))
-      const rest = await prepare.placed(wallet.bet(all), opening)
-      const answer = await wallet.place(wallet.bet(zero), { fields: { amount: raw('0') } })
-      expect.success(answer, rest)
     },
   },
   {

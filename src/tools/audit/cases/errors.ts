@@ -464,25 +464,4 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-614',
-    level: 'MAY',
-    name: 'An unknown path or method is answered with an error record too',
-    source: 'spec 7.2, docs/errors.md',
-    impact: 'The platform’s log contains an HTML page of the framework instead of an error code.',
-    describes: ['other-refusal', 'form'],
-    follows: ['AU-601'],
-    async run(context) {
-      const { wallet, expect } = context
-      const body = '{}'
-      const nowhere = await wallet.call({ label: 'unknown path', path: '/placebets', body })
-      expect.agreedRefusal(nowhere, 'NOT_FOUND')
-      expect.exactError(nowhere)
-      for (const method of ['GET', 'PUT', 'DELETE']) {
-        const answer = await wallet.call({ label: `${method} /placebet`, method, path: '/placebet' })
-        expect.agreedRefusal(answer, 'METHOD_NOT_ALLOWED')
-        expect.exactError(answer)
-      }
-    },
-  },
 ]

@@ -255,16 +255,6 @@ export const funds: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-417',
-    level: 'MAY',
-    name: 'Text that only some parsers read as a decimal is refused: "0x10", "1,5", "1.5 ", "1_000", "١"',
-    source: 'D22',
-    impact: 'Two systems read different amounts from one text. No platform is known to send such text.',
-    async run(context) {
-      await allRefused(context, ['0x10', '1,5', '1.5 ', '1_000', '١'])
-    },
-  },
-  {
     id: 'AU-411',
     level: 'MUST',
     name: 'A huge amount is refused quickly and changes no balance: 1e400, 1e2000000000, 60 digits; 1e-399 is not rounded',
@@ -292,20 +282,6 @@ export const funds: readonly AuditCase[] = [
       )
       await allRefused(context, beyond.map(raw))
       await exactOrRefused(context, `0.${'0'.repeat(398)}1`, { units: 1n, scale: 399 })
-    },
-  },
-  {
-    id: 'AU-412',
-    level: 'MAY',
-    name: 'An amount as a string is read as the same decimal',
-    source: 'D21',
-    impact: 'Every bet of a platform that writes decimals as strings is refused.',
-    describes: ['refused'],
-    async run({ wallet, expect, opening, settings }) {
-      const bet = wallet.bet()
-      const text = textOf(bet.amount, settings.minorUnits)
-      const answer = await wallet.place(bet, { fields: { amount: text }, label: `placebet of "${text}"` })
-      expect.success(answer, subtract(opening, bet.amount))
     },
   },
   {

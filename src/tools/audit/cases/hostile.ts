@@ -2,7 +2,7 @@
 
 import { compare, subtract, textOf } from '../../numbers/decimal.js'
 import { quoted } from '../../wire/curl.js'
-import { type Json, raw, write } from '../../wire/json.js'
+import { type Json, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
@@ -60,31 +60,6 @@ async function expectFinalRefusalUnchanged(
 ): Promise<void> {
   await expect.balance(opening, `after ${what}`)
   expect.finalRefusal(answer)
-}
-
-/** A command that prints the body with an id of many x, for the report. */
-function printed(body: string, id: string): { bodyCommand: string } {
-  const [head = '', tail = ''] = body.split(id)
-  const middle = `head -c ${id.length} /dev/zero | tr '\\0' x`
-  return { bodyCommand: `(printf %s ${quoted(head)}; ${middle}; printf %s ${quoted(tail)})` }
-}
-
-async function expectIdRefused(
-  context: CaseContext,
-  name: 'transactionId' | 'betId' | 'playerId',
-  id: string,
-  what: string,
-): Promise<void> {
-  const { wallet } = context
-  const label = `placebet with a ${name} ${what}`
-  const bet = wallet.bet()
-  wallet.openBets.track(bet)
-  const body = write({ ...wallet.placement(bet), [name]: id })
-  const call = { label, path: '/placebet', body, ...(id.length > 1_000 ? printed(body, id) : {}) }
-  const answer = await wallet.call(call)
-  // Where this is the betId, the clean-up has to name the bet by it.
-  if (answer.success !== null) wallet.openBets.track({ ...bet, [name]: id })
-  await expectFinalRefusalUnchanged(context, answer, `a ${label}`)
 }
 
 /** The text of a placebet with additional JSON text at its end. */
@@ -191,22 +166,6 @@ export const hostile: readonly AuditCase[] = [
       await wallet.call({ label: `retry of the ${label}`, path: '/placebet', body })
       await expect.balance(subtract(opening, stake), `after the retry of the ${label}`)
       expect.success(await wallet.rollback(bet), opening)
-    },
-  },
-  {
-    id: 'AU-804',
-    level: 'MAY',
-    name: 'Of duplicate keys, the last one is used',
-    source: 'D26',
-    impact: 'Two parsers read different values from one body.',
-    describes: ['too-much', 'too-little'],
-    async run(context) {
-      const { wallet, expect, opening, units } = context
-      const bet = wallet.bet(units(110))
-      const last = units(170)
-      const body = textWith(context, bet, `"amount":${textOf(last)}`)
-      const answer = await wallet.call({ label: 'placebet with two amounts', path: '/placebet', body })
-      expect.success(answer, subtract(opening, last))
     },
   },
   {
@@ -317,50 +276,6 @@ export const hostile: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-809',
-    level: 'MAY',
-    name: 'Ids of 255 characters and in any language are accepted',
-    source: 'D24',
-    impact: 'The first id from another market is refused.',
-    describes: ['refused', 'fault'],
-    async run({ wallet, expect, opening }) {
-      for (const end of ['0'.repeat(200), '-Ünï-球迷-😀', '-a\'b"c\\d', '-\u200d-\u202e'] as const) {
-        const id = `${wallet.id()}${end}`.slice(0, 255)
-        const bet = { ...wallet.bet(), transactionId: id, betId: id }
-        const placed = await wallet.place(bet, unusual)
-        if (placed.success === null) {
-          // Once, and not by the clean-up: a wallet that cannot store the id answers each rollback of it with
-          // 5xx.
-          await wallet.rollback(bet, id, unusual)
-          wallet.openBets.forget(bet)
-        }
-        expect.success(placed, subtract(opening, bet.amount))
-        expect.success(await wallet.rollback(bet, id, unusual), opening)
-      }
-    },
-  },
-  {
-    id: 'AU-810',
-    level: 'MAY',
-    name: 'Ids that are empty, too long, or contain control characters or half a surrogate pair get a 4xx',
-    source: 'D24',
-    impact: 'A NUL character breaks databases: a 500 that is retried indefinitely, instead of a refusal.',
-    describes: ['fault'],
-    async run(context) {
-      const ids: [string, string][] = [
-        ['', 'that is empty'],
-        ['x'.repeat(256), 'of 256 characters'],
-        ['x'.repeat(10_000), 'of 10,000 characters'],
-        ['a\u0000b', 'with NUL'],
-        ['a\u0007b', 'with a control character'],
-        ['a\nb', 'with a line feed'],
-        ['a\ud800b', 'with half a surrogate pair'],
-      ]
-      for (const name of ['transactionId', 'betId', 'playerId'] as const)
-        for (const [id, what] of ids) await expectIdRefused(context, name, id, what)
-    },
-  },
-  {
     id: 'AU-811',
     level: 'SHOULD',
     name: 'A body that is not UTF-8, or starts with a byte order mark, gets a 4xx',
@@ -387,23 +302,6 @@ export const hostile: readonly AuditCase[] = [
         await wallet.call({ label, path: '/placebet', body: marked }),
         `a ${label}`,
       )
-    },
-  },
-  {
-    id: 'AU-812',
-    // The interface says what the platform sends, and not that a wallet must check it.
-    level: 'MAY',
-    name: 'A missing Content-Type, or one other than application/json, is refused with UNSUPPORTED_MEDIA_TYPE',
-    source: 'spec 1.3, docs/errors.md',
-    impact: 'A form in a browser can place a bet.',
-    describes: ['accepted'],
-    async run({ wallet, expect, opening }) {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', null]) {
-        const label = `placebet with Content-Type ${type ?? '(none)'}`
-        const answer = await wallet.place(wallet.bet(), { headers: { 'content-type': type }, label })
-        await expect.balance(opening, `after a ${label}`)
-        expect.agreedRefusal(answer, 'UNSUPPORTED_MEDIA_TYPE')
-      }
     },
   },
   {
@@ -456,24 +354,6 @@ export const hostile: readonly AuditCase[] = [
         query.set(name, typeof value === 'string' ? value : write(value))
       await wallet.call({ label: 'GET /placebet?…', method: 'GET', path: `/placebet?${query}` })
       await expect.balance(opening, 'after GET /placebet?…')
-    },
-  },
-  {
-    id: 'AU-815',
-    level: 'MAY',
-    name: 'Keys that differ in case or spaces are not accepted: "Amount", "amount "',
-    source: 'spec 4.1',
-    impact: 'A stake is read from a field that the interface does not define.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-604'],
-    async run({ wallet, expect, opening }) {
-      for (const name of ['Amount', 'AMOUNT', 'amount ']) {
-        const bet = wallet.bet()
-        const fields = { amount: undefined, [name]: raw(textOf(bet.amount)) }
-        const label = `placebet with ${JSON.stringify(name)} for amount`
-        const answer = await wallet.place(bet, { fields, label })
-        await expect.notExecuted(answer, opening, `after a ${label}`)
-      }
     },
   },
   {

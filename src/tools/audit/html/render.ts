@@ -47,11 +47,10 @@ ${foot}`
   return documentOf(title, body)
 }
 
-const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
+const levels: readonly Level[] = ['MUST', 'SHOULD']
 const meanings: Record<Level, string> = {
   MUST: 'a failure loses or creates money, or violates the interface',
   SHOULD: 'a failure causes disputes or work',
-  MAY: 'good to know',
 }
 
 /** Each finding with the case that shows it best, then the other failed cases. */
@@ -128,7 +127,7 @@ function sentences(report: AuditReport): Markup {
     failedMust > 0
       ? html`<b>${countText(failedMust, 'MUST case')} failed</b>, ${passedMust} passed: ${countText(report.findings.length, 'finding')}.`
       : html`No MUST case failed, ${passedMust} passed.`
-  return html`${first}${failedOther > 0 ? html` ${countText(failedOther, 'SHOULD or MAY case')} failed.` : null}${
+  return html`${first}${failedOther > 0 ? html` ${countText(failedOther, 'SHOULD case')} failed.` : null}${
     skipped > 0
       ? html` ${countText(skipped, 'case was', 'cases were')} skipped: ${shown.join('; ')}.`
       : report.complete
@@ -149,7 +148,7 @@ function map(cases: readonly Case[]): Markup {
   }
   return html`<nav aria-labelledby="map"><h2 id="map">All cases</h2>
 ${groups.map(({ level, members }) => (members.length === 0 ? null : html`<div class="group"><p><b>${level}</b> ${meanings[level]}</p><ul>${members.map(tile)}</ul></div>`))}
-<p class="legend"><span><i class="tile pass">✓</i> passed</span> <span><i class="tile fail">✕</i> MUST failed</span> <span><i class="tile warn">!</i> SHOULD or MAY failed</span> <span><i class="tile none">–</i> skipped</span></p></nav>`
+<p class="legend"><span><i class="tile pass">✓</i> passed</span> <span><i class="tile fail">✕</i> MUST failed</span> <span><i class="tile warn">!</i> SHOULD failed</span> <span><i class="tile none">–</i> skipped</span></p></nav>`
 }
 
 function balances({ player }: AuditReport, cases: readonly Case[]): Markup | null {
