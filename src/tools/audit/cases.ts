@@ -1,4 +1,7 @@
-/** All cases in the order in which they run. */
+/**
+ * All cases in the order in which they run: from the plainest to the most involved. A case stands after those by
+ * whose defect it fails too, so that the first failed case names the defect.
+ */
 import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'
 import { availability } from './cases/availability.js'
@@ -18,7 +21,6 @@ import { settlements } from './cases/settlements.js'
 const subjects: readonly AuditCase[] = [
   ...basics,
   ...replays,
-  ...oldTransactionCases,
   ...lateBets,
   ...funds,
   ...clawbacks,
@@ -27,6 +29,7 @@ const subjects: readonly AuditCase[] = [
   ...authentication,
   ...hostile,
   ...connections,
+  ...oldTransactionCases,
 ]
 
 export const cases: readonly AuditCase[] = [

@@ -1,4 +1,5 @@
 /** The report as text for a terminal. */
+import { describeForeign } from './foreign-answers.js'
 import type { AuditFinding, AuditReport, AuditResult, Level, Verdict } from './report.js'
 
 interface TerminalOptions {
@@ -17,7 +18,14 @@ const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', ski
 export function formatReport(report: AuditReport, terminal: TerminalOptions): string {
   const { findings, results } = report
   return [
-    ...findings.flatMap((finding, index) => [...findingLines(finding, index + 1, report, terminal), '']),
+    ...report.foreignAnswers.flatMap(foreign => [`BEFORE THE WALLET  ${describeForeign(foreign)}`, '']),
+    ...findings
+      .slice(0, findingsInFull)
+      .flatMap((finding, index) => [...findingLines(finding, index + 1, report, terminal), '']),
+    ...findings
+      .slice(findingsInFull)
+      .map((finding, index) => `${index + 1 + findingsInFull}. ${shortFinding(finding, results)}`),
+    ...(findings.length > findingsInFull ? [''] : []),
     ...results.map(result => tableLine(result, terminal)),
     ...skippedLines(report),
     ...limitationsLines(report),
@@ -61,16 +69,22 @@ export function headlineOf({ failure, exchanges, name }: AuditResult): string {
   return `${label === undefined ? '' : `${label}: `}${failure.actual} instead of ${failure.expected}`
 }
 
-/** Why a cause is likely. */
-export function likelyBecause({ id }: AuditResult, followers: number): string {
-  const others =
-    followers === 0 ? '' : `, and ${followers} other failed ${followers === 1 ? 'case fits' : 'cases fit'} it`
-  return `(likely, because ${id} fails as with this cause${others})`
-}
-
 /** The name, unless the case was not reached. */
 export function nameOf({ name, failure }: AuditResult): string {
   return failure?.isPreparation ? `not reached, a step before it failed: ${name}` : name
+}
+
+/** The others have a line each: they often go with the first ones. */
+const findingsInFull = 5
+
+/** `MUST  AU-204  rollbackbet 7-b: success with balance 102.00 EUR instead of …; also AU-205` */
+export function shortFinding(
+  { id, level, followers }: AuditFinding,
+  results: readonly AuditResult[],
+): string {
+  const result = results.find(candidate => candidate.id === id)
+  const also = followers.map(follower => follower.id).join(', ')
+  return `${level}  ${id}  ${result === undefined ? '' : headlineOf(result)}${also === '' ? '' : `; also ${also}`}`
 }
 
 /** One finding: what it is and what it costs, the call to paste, and the cases that it explains. */
@@ -89,7 +103,7 @@ function findingLines(
   const lines = [
     colours ? bold(head) : head,
     `  impact     ${impact}`,
-    ...(cause === null ? [] : [`  likely     ${cause} ${likelyBecause(result, followers.length)}`]),
+    ...(cause === null ? [] : [`  cause      ${cause}`]),
     `  case       ${id}  ${nameOf(result)} (${source})`,
     ...(quote === null ? [] : [`  interface  "${quote}"`]),
     `  expected   ${expected}`,

@@ -7,7 +7,9 @@ import { type Json, raw, write } from '../wire/json.js'
 import { type Answer, answerOf } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { Skipped } from './case-outcomes.js'
+import { senderOf } from './foreign-answers.js'
 import { OpenBets } from './open-bets.js'
+import { isAgreed } from './options.js'
 import type { AuditExchange } from './report.js'
 import type { Call, Delivery } from './request.js'
 import { outageOf, Retries } from './retries.js'
@@ -50,9 +52,11 @@ export class WalletCalls {
   /** By betId: the number of calls of the case about the bet. */
   readonly #mentions = new Map<string, number>()
   readonly #retries: Retries
+  readonly #caseId: string
 
   constructor(run: AuditRun, caseId: string, random: Random) {
     this.#run = run
+    this.#caseId = caseId
     this.#random = random
     this.#retries = new Retries(run.settings, caseId, run.outages)
   }
@@ -212,18 +216,36 @@ export class WalletCalls {
     ...call
   }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
     return this.#retries.untilKnown({
-      send: async attempt => {
-        const { exchange, reply } = this.#run.client.send({
-          ...call,
-          label: attemptLabel(call.label, attempt),
-        })
-        const index = this.exchanges.push(exchange) - 1
-        return answerOf(await reply, index)
-      },
+      send: attempt => this.#sendOnce({ ...call, label: attemptLabel(call.label, attempt) }, isUsual),
       outageOf: answer => this.#outageOf(answer),
       isUsual,
       ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
     })
+  }
+
+  /** Sends a call, and again as long as a rate limiter refuses it. */
+  async #sendOnce(call: Call, isUsual: boolean): Promise<Answer> {
+    const { client, foreignAnswers, rateLimit } = this.#run
+    for (;;) {
+      const { exchange, reply } = client.send(call)
+      const request = client.requests
+      const index = this.exchanges.push(exchange) - 1
+      const answer = answerOf(await reply, index)
+      const sender = senderOf(answer)
+      if (sender !== null) exchange.sender = sender
+      if (isUsual || answer.status === 429) foreignAnswers.add(answer, request)
+      if (isUsual) this.#countRefusedByFault(answer)
+      if (!(await rateLimit.waitAfter(answer))) return answer
+    }
+  }
+
+  /** A refusal whose status says that nothing was decided; {@link Retries} counts the other faults. */
+  #countRefusedByFault(answer: Answer): void {
+    const { settings, outages } = this.#run
+    const { status, errorCode } = answer
+    if (status === null || status < 500 || errorCode === null || this.#outageOf(answer) !== null) return
+    if (isAgreed(settings, status, errorCode) || outages.excused.has(this.#caseId)) return
+    outages.all.push({ caseId: this.#caseId, what: `${status} ${errorCode}` })
   }
 
   #outageOf(answer: Answer): string | null {

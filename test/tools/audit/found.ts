@@ -50,7 +50,7 @@ export const found: Record<FaultName, readonly number[]> = {
   'refusal-debits': [102],
   'currency-mismatch-accepted': [111],
   'currency-case-folded': [121],
-  'players-created-by-bets': [122, 626],
+  'players-created-by-bets': [626, 122],
   'unknown-player-404': [610],
   'unknown-player-success': [106, 107, 108],
 

@@ -61,8 +61,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'Anyone who finds the address can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    causes: { executed: 'Calls without credentials are executed.' },
     run: context => expectNoEntrance(context, [{ name: 'without credentials', credentials: 'none' }]),
   },
   {
@@ -72,9 +70,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'Any guess is as good as the secret.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    causes: { executed: 'Wrong credentials are accepted.' },
-    follows: ['AU-701'],
     run: context =>
       expectNoEntrance(
         context,
@@ -88,8 +83,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'An attacker without a password can use up transactionIds and block bets before they arrive.',
-    describes: ['too-little', 'refused'],
-    follows: ['AU-701', 'AU-702'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       expect.error(await wallet.place(bet, { credentials: 'none', label: 'placebet without credentials' }))
@@ -107,8 +100,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 7.2, docs/errors.md',
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
-    describes: ['other-refusal', 'form'],
-    follows: ['AU-701', 'AU-702', 'AU-601'],
     async run({ wallet, expect }) {
       for (const credentials of ['none', 'wrong credentials'] as const) {
         const change = (operation: string) => ({
@@ -134,8 +125,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'docs/errors.md, A01',
     needs,
     impact: 'Attackers without credentials can reach the parser and exploit its defects.',
-    describes: ['other-refusal'],
-    follows: ['AU-701'],
     async run({ wallet, expect }) {
       const first = await wallet.place(wallet.bet(), {
         label: 'placebet without credentials',
@@ -158,8 +147,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'A caller who guesses one character of the password, or none, can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701', 'AU-702'],
     run: context =>
       expectNoEntrance(
         context,
@@ -180,8 +167,6 @@ export const authentication: readonly AuditCase[] = [
     needs,
     impact:
       'A user who was removed can still change balances, and the password of one platform opens the account of another.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701'],
     run: context => expectNoEntrance(context, changed(context, ['another user name'])),
   },
   {
@@ -191,8 +176,6 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'A caller who invents a token can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701'],
     async run(context) {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
       const unsigned = `${part({ alg: 'none', typ: 'JWT' })}.${part({ sub: 'platform', scope: 'wallet' })}.`

@@ -11,8 +11,6 @@ export const books: readonly AuditCase[] = [
     source: 'spec 3, 4.3',
     quote: 'placebet-undone',
     impact: 'Money is lost or created somewhere, and every day of operation adds to the difference.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-104'],
     role: 'books',
     async run({ expect, opening, money, run }) {
       for (const { id, before, after, hasSettled } of run.balances) {

@@ -36,37 +36,12 @@ async function placeInPieces({ wallet, expect, opening }: CaseContext, chunked: 
 
 export const connections: readonly AuditCase[] = [
   {
-    id: 'AU-901',
-    level: 'MUST',
-    name: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
-    source: 'spec 4.1, 4.3',
-    quote: 'rollback-corrects',
-    impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
-    describes: ['too-little'],
-    follows: ['AU-104', 'AU-301', 'AU-203', 'AU-216', 'AU-306', 'AU-902 too-much'],
-    async run(context) {
-      const { wallet, expect, opening, settings, wait } = context
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = await placeAndDisconnect(context, round)
-        expect.success(await wallet.rollback(bet))
-        await expect.balance(opening, 'after a placebet whose caller disconnected, and its rollback')
-        await wait(pauseMs)
-        await expect.balance(opening, 'a moment later')
-      }
-    },
-  },
-  {
     id: 'AU-902',
     level: 'MUST',
     name: 'A placebet whose caller disconnects and retries debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
-    describes: ['too-little'],
-    causes: {
-      'too-much': 'When the caller has disconnected, the bet is recorded and its stake is not debited.',
-    },
-    follows: ['AU-104', 'AU-201', 'AU-203', 'AU-216'],
     async run(context) {
       const { wallet, expect, opening, settings, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -80,14 +55,30 @@ export const connections: readonly AuditCase[] = [
     },
   },
   {
+    id: 'AU-901',
+    level: 'MUST',
+    name: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
+    source: 'spec 4.1, 4.3',
+    quote: 'rollback-corrects',
+    impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
+    async run(context) {
+      const { wallet, expect, opening, settings, wait } = context
+      for (let round = 1; round <= settings.raceRounds; round += 1) {
+        const bet = await placeAndDisconnect(context, round)
+        expect.success(await wallet.rollback(bet))
+        await expect.balance(opening, 'after a placebet whose caller disconnected, and its rollback')
+        await wait(pauseMs)
+        await expect.balance(opening, 'a moment later')
+      }
+    },
+  },
+  {
     id: 'AU-903',
     level: 'MUST',
     name: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
     impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-201 refused', 'AU-204', 'AU-206', 'AU-205', 'AU-208'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, random, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -114,8 +105,6 @@ export const connections: readonly AuditCase[] = [
     quote: 'one-transaction',
     needs: ['settle', 'clawbacks'],
     impact: 'Both the first copy and the retry debit the payout.',
-    describes: ['too-little'],
-    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-511', 'AU-513'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -143,7 +132,6 @@ export const connections: readonly AuditCase[] = [
     name: 'An incomplete placebet changes no balance and leaves no record: the complete one is decided as new',
     source: 'spec 4.1, D8',
     impact: 'A request that was cut off is executed with the part that arrived.',
-    describes: ['too-little'],
     async run({ wallet, expect, opening, wait }) {
       const bet = wallet.bet()
       const body = write(wallet.placement(bet))
@@ -184,7 +172,6 @@ export const connections: readonly AuditCase[] = [
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
-    describes: ['refused', 'form'],
     run: context => placeInPieces(context, false),
   },
   {
@@ -194,8 +181,6 @@ export const connections: readonly AuditCase[] = [
     source: 'spec 1.5, D24',
     quote: 'one-transaction',
     impact: 'An id with an accent becomes a different id with each retry: the stake is debited again.',
-    describes: ['too-little'],
-    follows: ['AU-201'],
     async run({ wallet, expect, opening }) {
       const id = `${wallet.id()}-é球😀`
       const bet = { ...wallet.bet(), transactionId: id, betId: id }
@@ -224,7 +209,6 @@ export const connections: readonly AuditCase[] = [
     name: 'Slow and disconnected callers do not block the others',
     source: 'spec 1.5, A02',
     impact: 'Sixteen broken connections, and no player can bet any more.',
-    describes: ['no-answer'],
     async run({ wallet, expect, opening, settings, concurrently }) {
       const body = write(wallet.placement(wallet.bet()))
       let answered = (): void => {}
@@ -275,7 +259,6 @@ export const connections: readonly AuditCase[] = [
     source: 'spec 4, docs/errors.md',
     impact:
       'Likely a deadlock, since concurrent calls got no answer: bet and player may be locked in opposite orders.',
-    describes: ['no-answer'],
     async run(context) {
       const { prepare, wallet, units, settings, random, concurrently } = context
       const canSettle = settings.settle !== 'unsupported'

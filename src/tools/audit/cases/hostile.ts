@@ -81,7 +81,6 @@ export const hostile: readonly AuditCase[] = [
     name: 'A body nested 100,000 levels deep is refused quickly, and the wallet continues to answer',
     source: 'A02',
     impact: 'One request of 200 kB ends the process, and with it every call in flight.',
-    describes: ['no-answer'],
     async run({ wallet, expect, opening }) {
       const label = `placebet with a field nested ${depth.toLocaleString('en')} levels deep`
       const bet = wallet.bet()
@@ -120,7 +119,6 @@ export const hostile: readonly AuditCase[] = [
     name: 'A body of 4 MiB is refused with PAYLOAD_TOO_LARGE',
     source: 'docs/errors.md, A02',
     impact: 'A few requests exhaust the memory of the wallet.',
-    describes: ['accepted', 'fault'],
     async run(context) {
       const { wallet, expect, opening } = context
       const bet = wallet.bet()
@@ -146,8 +144,6 @@ export const hostile: readonly AuditCase[] = [
     name: 'Duplicate keys are refused, or one value is used consistently: one of the two stakes is debited once',
     source: 'D26',
     impact: 'A filter in front of the wallet reads one amount, and the wallet reads the other.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-201'],
     async run(context) {
       const { wallet, expect, opening, units } = context
       const bet = wallet.bet(units(110))
@@ -175,8 +171,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 4.1, A02',
     quote: 'amount-required',
     impact: 'One body pollutes the process, and every later call inherits its amount or player.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-604'],
     async run(context) {
       const { expect, opening, wallet, units, settings } = context
       const amount = textOf(units(100))
@@ -199,7 +193,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A column that truncates ids treats the second bet as a retry of the first: a free bet.',
-    describes: ['too-much'],
     async run(context) {
       for (const name of ['transactionId', 'betId'] as const) {
         const long = context.wallet.id().padEnd(254, '0')
@@ -214,7 +207,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A collation that folds them treats one player’s bet as a retry of another’s.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       for (const name of ['transactionId', 'betId'] as const) {
         const pairs = [
@@ -239,7 +231,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A column that cannot store them writes a question mark for each: two bets become one.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       const pairs = [
         ['\u0416', '\u0429', 'a Cyrillic letter'],
@@ -261,7 +252,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 2, D24',
     quote: 'transaction-id',
     impact: 'Ids are compared as numbers: one bet is mistaken for another.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       const { wallet, random } = context
       const digits = `${Date.now()}${random.between(100, 999)}${wallet.id().length}`
@@ -281,7 +271,6 @@ export const hostile: readonly AuditCase[] = [
     name: 'A body that is not UTF-8, or starts with a byte order mark, gets a 4xx',
     source: 'D26',
     impact: 'Two ids that differ in one invalid byte become the same id with a replacement character.',
-    describes: ['accepted'],
     async run(context) {
       const { wallet } = context
       const bet = wallet.bet()
@@ -311,7 +300,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
-    describes: ['refused'],
     async run({ wallet, expect, opening }) {
       let balance = opening
       for (const type of [
@@ -333,7 +321,6 @@ export const hostile: readonly AuditCase[] = [
     source: 'spec 1.3, 4',
     quote: 'post-of-json',
     impact: 'A link, a crawler or a prefetch places bets.',
-    describes: ['too-much', 'too-little'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       wallet.openBets.track(bet)
@@ -362,8 +349,6 @@ export const hostile: readonly AuditCase[] = [
     name: 'Text that resembles SQL, a path or a property is an id like any other, or refused; a query object or a list finds no other bet',
     source: 'D24',
     impact: 'Injection: one id rolls back every bet of the player.',
-    describes: ['too-much'],
-    follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening, settings }) {
       const held = wallet.bet()
       const after = await prepare.placed(held, opening)

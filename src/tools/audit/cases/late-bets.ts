@@ -41,11 +41,6 @@ export const lateBets: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     impact:
       'The player loses the stake of a cancelled bet: no settlement and no further rollback will follow.',
-    describes: ['too-little'],
-    causes: {
-      'too-little':
-        'The rollback of an unknown bet leaves no tombstone: a placebet that arrives later is executed.',
-    },
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
       await wallet.place(bet, { label: 'placebet after its rollback' })
@@ -58,8 +53,6 @@ export const lateBets: readonly AuditCase[] = [
     name: 'A placebet that arrives after its rollback is refused',
     source: 'D11',
     impact: 'A success would mean that a bet is open which the platform has cancelled.',
-    describes: ['accepted'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect }) {
       const bet = await prepare.cancelled()
       expect.refusal(await wallet.place(bet))
@@ -71,8 +64,6 @@ export const lateBets: readonly AuditCase[] = [
     name: 'A late placebet debits nothing when it is retried, nor under another transactionId',
     source: 'D6, D11',
     impact: 'The first late copy is refused, but the second one is accepted.',
-    describes: ['too-little'],
-    follows: ['AU-301', 'AU-201 too-little'],
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
       for (let time = 1; time <= 2; time += 1)
@@ -90,8 +81,6 @@ export const lateBets: readonly AuditCase[] = [
     name: 'A rollback after a refused late placebet credits nothing',
     source: 'D11, D12',
     impact: 'Money is created: a stake that was never debited is credited.',
-    describes: ['too-much'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
       await wallet.place(bet, { label: 'placebet after its rollback' })
@@ -107,8 +96,6 @@ export const lateBets: readonly AuditCase[] = [
     source: 'spec 1.5, 4.3',
     quote: 'rollback-of-unknown-bet',
     impact: 'The platform never receives the confirmation that the bet is cancelled.',
-    describes: ['refused'],
-    follows: ['AU-301', 'AU-201 refused', 'AU-204'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
@@ -127,9 +114,6 @@ export const lateBets: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     impact:
       'A placebet that timed out is rolled back while it is still in flight: the stake is lost between the two.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'A placebet and its rollback that meet are both executed: a race.' },
-    follows: ['AU-301', 'AU-203', 'AU-216'],
     async run(context) {
       for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
         await race(context, 'placebet', round)
@@ -143,8 +127,6 @@ export const lateBets: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     impact:
       'As in AU-306, in the other order: the rollback finds no bet, and the placebet is committed after it.',
-    describes: ['too-little'],
-    follows: ['AU-301', 'AU-203', 'AU-216', 'AU-306'],
     async run(context) {
       for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
         await race(context, 'rollbackbet', round)
@@ -157,20 +139,6 @@ export const lateBets: readonly AuditCase[] = [
     source: 'spec 1.5, 4.3, D11, D12',
     quote: 'rollback-corrects',
     impact: 'Retries of both calls meet. Any difference from zero is money of the player or of the operator.',
-    describes: ['too-much', 'too-little'],
-    follows: [
-      'AU-104',
-      'AU-301',
-      'AU-201',
-      'AU-204',
-      'AU-212',
-      'AU-206',
-      'AU-203',
-      'AU-216',
-      'AU-205',
-      'AU-208',
-      'AU-306',
-    ],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
@@ -193,8 +161,6 @@ export const lateBets: readonly AuditCase[] = [
     name: 'The tombstone of an unknown bet blocks that bet only',
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
-    describes: ['refused'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect, opening }) {
       const [late, other] = [wallet.bet(), wallet.bet()]
       await prepare.rolledBack(late, opening)
@@ -211,8 +177,6 @@ export const lateBets: readonly AuditCase[] = [
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     impact: 'The tombstone holds for some bets only: of the others, the player loses the stake.',
-    describes: ['too-little'],
-    follows: ['AU-102', 'AU-301'],
     async run({ prepare, wallet, expect, opening, units }) {
       for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
         const bet = await prepare.cancelled()
@@ -237,8 +201,6 @@ export const lateBets: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     needs: ['other-player'],
     impact: 'Tombstones are kept for some players only: the others lose the stakes of cancelled bets.',
-    describes: ['too-little'],
-    follows: ['AU-301'],
     async run(context) {
       const { wallet, expect, opening, settings } = context
       const other = settings.otherPlayerId ?? ''

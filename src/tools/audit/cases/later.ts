@@ -23,7 +23,6 @@ const scenarios: readonly Scenario[] = [
     source: 'spec 1.5, D5',
     quote: 'one-transaction',
     impact: 'A duplicate from a queue debits the stake again, since the record of the first one is gone.',
-    describes: ['too-little'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
@@ -39,7 +38,6 @@ const scenarios: readonly Scenario[] = [
     name: after => `A placebet whose bet was rolled back before debits nothing ${after}`,
     source: 'spec 4.3, D5, D11',
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
-    describes: ['too-little'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const [unknown, cancelled] = [stakeOf(context), stakeOf(context)]
@@ -60,7 +58,6 @@ const scenarios: readonly Scenario[] = [
     source: 'spec 1.5, D5',
     quote: 'one-transaction',
     impact: 'The platform retries a rollback for hours, and the stake is credited again.',
-    describes: ['too-much'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
@@ -78,7 +75,6 @@ const scenarios: readonly Scenario[] = [
     name: after => `A bet can be rolled back ${after}`,
     source: 'spec 4.3',
     impact: 'The platform cancels a bet after an outage, and the player never gets the stake back.',
-    describes: ['too-much', 'too-little', 'refused'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
@@ -96,8 +92,6 @@ const scenarios: readonly Scenario[] = [
     name: after => `A placebet that was refused for insufficient funds debits nothing when retried ${after}`,
     source: 'D5, D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-209'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const spent = await prepare.spendDownTo(units(50), context.opening)
@@ -117,8 +111,6 @@ const scenarios: readonly Scenario[] = [
     quote: 'one-transaction',
     needs: settlementNeeds,
     impact: 'The retry of a correction debits the corrected payout too.',
-    describes: ['too-little'],
-    follows: ['AU-544'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)
@@ -140,7 +132,6 @@ const scenarios: readonly Scenario[] = [
     source: 'spec 4.2',
     needs: settlementNeeds,
     impact: 'A result that is corrected an hour later is never collected.',
-    describes: ['too-much', 'refused'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)
@@ -161,7 +152,6 @@ const scenarios: readonly Scenario[] = [
     needs: settlementNeeds,
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
-    describes: ['too-little', 'accepted'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)

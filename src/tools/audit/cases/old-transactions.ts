@@ -126,8 +126,6 @@ export const oldTransactionCases: readonly AuditCase[] = [
     quote: 'one-transaction',
     impact:
       'A cache remembers the last transactions only. In a busy minute, every retry is executed a second time.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-201 too-little', 'AU-204', 'AU-510', 'AU-501', 'AU-522', 'AU-544'],
     answers: 1_050,
     async run(context) {
       const { prepare, expect } = context
@@ -152,8 +150,6 @@ export const oldTransactionCases: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     impact:
       'Only the last tombstones are kept. After an outage of the platform, the player loses the stakes of cancelled bets.',
-    describes: ['too-little'],
-    follows: ['AU-301'],
     answers: 260,
     async run({ prepare, wallet, expect, opening, concurrently }) {
       const late = [await prepare.cancelled(), await prepare.cancelled()]

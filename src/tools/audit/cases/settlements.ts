@@ -42,8 +42,6 @@ export const settlements: readonly AuditCase[] = [
     needs: bothNeeds,
     impact:
       'One leg of a multiple bet is voided and unvoided, and the player pays the whole stake a second time.',
-    describes: ['too-little'],
-    follows: ['AU-503'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
@@ -59,8 +57,6 @@ export const settlements: readonly AuditCase[] = [
     quote: 'unvoided-debits',
     needs: bothNeeds,
     impact: 'Only one of several voids is collected: the player keeps the others, and the bet goes on.',
-    describes: ['too-much'],
-    follows: ['AU-503', 'AU-516'],
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       let balance = staked
@@ -76,8 +72,6 @@ export const settlements: readonly AuditCase[] = [
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'The correction of one result debits the credit of another as well.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-502', 'AU-503', 'AU-523'],
     async run({ prepare, wallet, expect, opening, units }) {
       let before = opening
       for (const first of ['UNSCORED', 'UNVOIDED'] as const) {
@@ -101,8 +95,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'D17',
     needs: ['settle'],
     impact: 'Two workers take the same message from the queue, and the winner is paid twice.',
-    describes: ['too-much'],
-    follows: ['AU-501'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       let balance = opening
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -126,8 +118,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'spec 3, D17',
     needs: ['settle'],
     impact: 'A payout and a stake are booked at the same moment, and one of them disappears.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-403'],
     async run({ prepare, wallet, expect, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const half = Math.ceil(settings.concurrency / 2)
@@ -154,8 +144,6 @@ export const settlements: readonly AuditCase[] = [
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout in two parts is credited, but only one part can be collected again.',
-    describes: ['too-much'],
-    follows: ['AU-502', 'AU-516'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       let before = opening
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -182,9 +170,6 @@ export const settlements: readonly AuditCase[] = [
     quote: 'one-transaction',
     needs: bothNeeds,
     impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'The retry of an unsettlement debits the payout of a later settlement.' },
-    follows: ['AU-510'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'BET_PAID', units(random.between(400, 600)), staked)
@@ -206,7 +191,6 @@ export const settlements: readonly AuditCase[] = [
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout counts as collected that was never debited, and the player keeps it.',
-    describes: ['too-much'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently, wait }) {
       const { concurrency, raceRounds } = settings
       let before = opening
@@ -242,8 +226,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'The player has sold the bet, and gets the stake in addition to the price.',
-    describes: ['too-much'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
@@ -276,8 +258,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'spec 3, 4.3, D13, D17',
     needs: ['settle'],
     impact: 'The stake is returned, and the payout or the void is credited as well.',
-    describes: ['too-much'],
-    follows: ['AU-520', 'AU-533'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, concurrently } = context
       const { concurrency, raceRounds } = settings
@@ -303,8 +283,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'One leg of a multiple bet is voided, and a rollback returns the whole stake in addition.',
-    describes: ['too-much'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect, opening, units, random }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
@@ -321,8 +299,6 @@ export const settlements: readonly AuditCase[] = [
     source: 'spec 4.3, D13, D18',
     needs: bothNeeds,
     impact: 'After a corrected result, the player has both the second payout and the stake.',
-    describes: ['too-much'],
-    follows: ['AU-502', 'AU-503', 'AU-520'],
     async run({ prepare, wallet, expect, opening, units }) {
       let before = opening
       for (const [type, reversal] of [

@@ -5,7 +5,7 @@ import { countText, durationText } from '../../html/figures.js'
 import { html, type Markup } from '../../html/markup.js'
 import { callsOf } from '../excerpt.js'
 import type { AuditFinding, AuditResult } from '../report.js'
-import { headlineOf, likelyBecause, nameOf } from '../text.js'
+import { headlineOf, nameOf } from '../text.js'
 import { noAnswer, timeline } from './timeline.js'
 
 /** The result of a case as a shape and a word: colour is never the only sign. */
@@ -45,7 +45,7 @@ export function findingArticle(
 <h3>${headlineOf(result)}</h3></header>
 <p class="impact">${failure?.impact ?? 'unknown'}</p>
 <dl class="finding">
-${cause && html`<div><dt>Likely cause</dt><dd>${cause} ${likelyBecause(result, followers.length)}</dd></div>`}
+${cause && html`<div><dt>Cause</dt><dd>${cause}</dd></div>`}
 <div><dt>Case</dt><dd>${nameOf(result)}</dd></div>
 <div><dt>Source</dt><dd>${source}</dd></div>
 ${quote && html`<div><dt>Interface</dt><dd>“${quote}”</dd></div>`}

@@ -102,6 +102,7 @@ function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['f
     requests: number,
     balancesReadBy: { by: 'rollback', reason: null },
     findings,
+    foreignAnswers: [],
     limitations: [
       'Whether records survive a restart: use --restart-command.',
       'What happens after more than a few seconds: use --pause.',
