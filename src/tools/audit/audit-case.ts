@@ -2,7 +2,6 @@
 
 import type { CaseContext } from './case-context.js'
 import type { Sentence } from './interface-sentences.js'
-import type { Level } from './report.js'
 
 /** A condition without which a case is skipped. */
 export type Need =
@@ -27,7 +26,8 @@ type CaseId = `AU-${number}`
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */
   id: CaseId
-  level: Level
+  /** Without one, the case is a MUST. */
+  level?: 'SHOULD'
   /** The requirement, in one sentence. */
   name: string
   /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: its cases by example; or another page. */
@@ -59,4 +59,9 @@ export interface AuditCase {
    * second one.
    */
   run(context: CaseContext): Promise<void | (() => Promise<void>)>
+}
+
+/** Of a case, what each report says of it. */
+export function factsOf({ id, level, name, source }: AuditCase) {
+  return { id, level: level ?? ('MUST' as const), name, source }
 }

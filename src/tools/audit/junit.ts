@@ -1,8 +1,8 @@
 /** The report as JUnit XML, for build servers. */
 
 import { describeForeign } from './foreign-answers.js'
+import { headlineOf, unusualReading } from './printout.js'
 import type { AuditReport, AuditResult } from './report.js'
-import { headlineOf, unusualReading } from './text.js'
 
 /**
  * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
 import { type Answer, describeAnswer } from './answer.js'
-import type { AuditCase, Need } from './audit-case.js'
+import { type AuditCase, factsOf, type Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
@@ -150,9 +150,9 @@ function skipReason({ settings, client }: AuditRun, item: AuditCase): string | n
   return missing === undefined ? null : reasons[missing]
 }
 
-function skipped({ id, level, name, source }: AuditCase, reason: string): AuditResult {
+function skipped(item: AuditCase, reason: string): AuditResult {
   const rest = { failure: null, exchanges: [], balance: null, durationMs: 0 }
-  return { id, level, name, source, verdict: 'skipped', reason, ...rest }
+  return { ...factsOf(item), verdict: 'skipped', reason, ...rest }
 }
 
 /**
@@ -163,7 +163,6 @@ async function runCase(
   item: AuditCase,
   context: CaseContext,
 ): Promise<{ result: AuditResult; after: Decimal | null; stop: string | null }> {
-  const { id, level, name, source } = item
   const { wallet, opening, settings, run } = context
   const beganAt = run.client.now()
   let failure: AuditFailure | null = null
@@ -193,10 +192,7 @@ async function runCase(
   const excerpt = excerptOf(wallet.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
   const result: AuditResult = {
-    id,
-    level,
-    name,
-    source,
+    ...factsOf(item),
     failure,
     verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
     reason: failure === null ? reason : null,

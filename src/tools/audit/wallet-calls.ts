@@ -112,7 +112,8 @@ export class WalletCalls {
    * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its
    * ids, and its placebet is sent again as it is.
    */
-  async place(bet: Bet, change: Change = {}): Promise<Answer> {
+  async place(bet: Bet, changed: Change | string = {}): Promise<Answer> {
+    const change = changeOf(changed)
     for (let attempt = 1; ; attempt += 1) {
       const isReplaceable = () => this.#made.has(bet) && this.#mentions.get(bet.betId) === 1
       this.openBets.track(bet)
@@ -135,7 +136,8 @@ export class WalletCalls {
     }
   }
 
-  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
+  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), changed: Change | string = {}) {
+    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
     return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
       label,
@@ -144,13 +146,19 @@ export class WalletCalls {
     })
   }
 
-  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
+  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), changed: Change | string = {}) {
+    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
     return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
       label,
       isUsual: isUsualCall(change),
       ...change,
     })
+  }
+
+  /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, and no outage (D19). */
+  tryUnsettle(bet: Bet, type: UnsettlementType, label?: string) {
+    return this.unsettle(bet, type, undefined, { ...(label === undefined ? {} : { label }), mayFail: true })
   }
 
   /** For the label of a call. */
@@ -293,6 +301,10 @@ export class WalletCalls {
     return fromUnits(count, this.#run.settings.minorUnits)
   }
 }
+
+/** A text is the label alone. */
+const changeOf = (change: Change | string): Change =>
+  typeof change === 'string' ? { label: change } : change
 
 /** An id for the report, without the part that all ids of a run share. */
 export function short(id: string): string {

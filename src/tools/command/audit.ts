@@ -1,10 +1,9 @@
 /** `bet-wallet audit`: audits a running wallet. */
 import type { ParseArgsConfig } from 'node:util'
-import { renderHtml } from '../audit/html/render.js'
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
-import type { AuditReport } from '../audit/report.js'
-import { formatCases, formatProgress, formatProgressLine, formatReport } from '../audit/text.js'
+import { formatCases, formatProgress, formatProgressLine, renderHtml, reportOf } from '../audit/printout.js'
+import { textOf } from '../report/text.js'
 import {
   authenticationOf,
   baseUrlOf,
@@ -18,7 +17,7 @@ import {
   wholeNumberOf,
 } from './arguments.js'
 import { auditHelp } from './help.js'
-import { checkWritable, columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
+import { checkWritable, columnsOf, overwriteLine, stopSignal, writeReport } from './output.js'
 
 const auditArguments = {
   ...commonOptions,
@@ -77,7 +76,7 @@ export async function audit(words: string[]): Promise<number> {
     },
   })
   if (isTTY) overwriteLine('')
-  print(report)
+  console.log(textOf(reportOf(report), process.stdout.isTTY && process.env.NO_COLOR === undefined))
   writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
   writeReport(values.junit, () => renderJunit(report))
   writeReport(values.html, () => renderHtml(report))
@@ -134,12 +133,4 @@ function errorCodesOf({ code, codes }: { code?: string[]; codes?: string }): Aud
   if (codes !== 'any' || code !== undefined)
     throw new UsageError('--codes must be any, without --code; for one code: --code INVALID_BET=BET_REFUSED')
   return 'any'
-}
-
-function print(report: AuditReport): void {
-  const { isTTY } = process.stdout
-  const colours = isTTY && process.env.NO_COLOR === undefined
-  console.log(
-    formatReport(forTerminal(report), { colours, columns: isTTY ? columnsOf(process.stdout) : null }),
-  )
 }

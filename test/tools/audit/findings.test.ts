@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { callThatChanged } from '../../../src/tools/audit/balance-changes.js'
 import { findingsOf } from '../../../src/tools/audit/findings.js'
 import { impactOf } from '../../../src/tools/audit/impact.js'
-import { formatReport, headlineOf } from '../../../src/tools/audit/text.js'
+import { headlineOf, reportOf } from '../../../src/tools/audit/printout.js'
 import { parseDecimal, zero } from '../../../src/tools/numbers/decimal.js'
+import { textOf } from '../../../src/tools/report/text.js'
 import { type Fault, refusal, startFront } from '../wallets/fronts.js'
 import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 
@@ -54,10 +55,10 @@ describe('the findings of a wallet with one defect', () => {
 
   it('a case whose preparation fails says so, and neither its cause nor its impact', async () => {
     const report = await auditOf('rollback-pays-nothing', 'EUR', ['AU-241'])
-    const text = formatReport(report, { colours: false, columns: null })
+    const text = textOf(reportOf(report))
     expect(report.findings[0]?.cause).toBeNull()
     expect(report.results[0]?.failure).toMatchObject({ isPreparation: true, quote: null })
-    expect(text).toMatch(/^1\. MUST {2}rollbackbet .* instead of success/)
+    expect(text).toMatch(/^ {2}MUST {2}AU-241 {2}rollbackbet .* instead of success/m)
     expect(text).toContain('not reached, a step before it failed: Retries of transactions')
     expect(text).not.toContain('cache')
   })

@@ -2,7 +2,8 @@
 import { type AuditReport, auditWallet } from 'bet-wallet/audit'
 import { describe, expect, it } from 'vitest'
 import { describeForeign } from '../../../src/tools/audit/foreign-answers.js'
-import { formatReport } from '../../../src/tools/audit/text.js'
+import { reportOf } from '../../../src/tools/audit/printout.js'
+import { textOf } from '../../../src/tools/report/text.js'
 import { startFront } from '../wallets/fronts.js'
 import { middleware } from '../wallets/middleware.js'
 
@@ -27,7 +28,7 @@ describe('what stands before the wallet', () => {
     const report = await auditBehind(name)
     const [first] = report.foreignAnswers
     expect(first && describeForeign(first)).toMatch(middleware[name]?.named as RegExp)
-    expect(formatReport(report, { colours: false, columns: null })).toMatch(/^BEFORE THE WALLET {2}Request /)
+    expect(textOf(reportOf(report))).toMatch(/\n\nBefore the wallet\n {2}Request /)
     const stops = report.results.filter(({ reason }) => reason?.includes('in place of the wallet after AU-'))
     if (middleware[name]?.ends === 'stopped') {
       expect(report.passed).toBe(false)

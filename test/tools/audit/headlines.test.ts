@@ -1,7 +1,7 @@
 /** What the first finding says first: the call at which the defect of the wallet shows, and how. */
 import { type AuditResult, auditWallet } from 'bet-wallet/audit'
 import { expect, test } from 'vitest'
-import { headlineOf } from '../../../src/tools/audit/text.js'
+import { headlineOf } from '../../../src/tools/audit/printout.js'
 import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 
 const headlines: [FaultName, id: string, headline: RegExp][] = [

@@ -56,7 +56,6 @@ function changed({ settings }: CaseContext, names: readonly WrongCredentials[]):
 export const authentication: readonly AuditCase[] = [
   {
     id: 'AU-701',
-    level: 'MUST',
     name: 'A call without credentials is refused and changes no balance, on all three paths',
     source: 'spec 5, A01',
     needs,
@@ -65,7 +64,6 @@ export const authentication: readonly AuditCase[] = [
   },
   {
     id: 'AU-702',
-    level: 'MUST',
     name: 'A call with wrong credentials, or with a body that was changed after signing, is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -78,7 +76,6 @@ export const authentication: readonly AuditCase[] = [
   },
   {
     id: 'AU-703',
-    level: 'MUST',
     name: 'An unauthenticated call leaves no record: the same call with credentials is decided as new',
     source: 'spec 5, A01',
     needs,
@@ -142,7 +139,6 @@ export const authentication: readonly AuditCase[] = [
   },
   {
     id: 'AU-708',
-    level: 'MUST',
     name: 'A password that is empty, cut off, or in the other case is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -161,7 +157,6 @@ export const authentication: readonly AuditCase[] = [
   },
   {
     id: 'AU-709',
-    level: 'MUST',
     name: 'The password with another user name is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -171,7 +166,6 @@ export const authentication: readonly AuditCase[] = [
   },
   {
     id: 'AU-710',
-    level: 'MUST',
     name: 'A made-up Bearer token, and a JSON Web Token without a signature, are refused and change no balance',
     source: 'spec 5, A01',
     needs,

@@ -6,7 +6,6 @@ import type { AuditCase } from '../audit-case.js'
 export const books: readonly AuditCase[] = [
   {
     id: 'AU-991',
-    level: 'MUST',
     name: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
     source: 'spec 3, 4.3',
     quote: 'placebet-undone',

@@ -16,7 +16,7 @@ async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext):
   const answers: Answer[] = []
   for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
     const label = `${type} of a bet that was cashed out`
-    answers.push(await wallet.unsettle(bet, type, undefined, { label, mayFail: true }))
+    answers.push(await wallet.tryUnsettle(bet, type, label))
     await expect.balance(balance, `after ${label}`)
   }
   return answers
@@ -27,7 +27,6 @@ const bothNeeds = ['settle', 'clawbacks'] as const
 export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-501',
-    level: 'MUST',
     name: 'A settlement that is retried under the same transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
@@ -44,7 +43,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-502',
-    level: 'MUST',
     name: 'UNSCORED debits the amount of BET_PAID, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     quote: 'unscored-debits',
@@ -61,7 +59,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-504',
-    level: 'MUST',
     name: 'A clawback that exceeds the funds is refused and debits nothing, not even a part',
     source: 'spec 4.2, D20',
     quote: 'clawback-refused',
@@ -75,7 +72,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-505',
-    level: 'MUST',
     name: 'A clawback of exactly the funds is debited',
     source: 'spec 4.2',
     quote: 'unscored-debits',
@@ -91,7 +87,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-510',
-    level: 'MUST',
     name: 'An unsettlement that is retried, at once or later, debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -106,13 +101,12 @@ export const clawbacks: readonly AuditCase[] = [
       const other = wallet.bet()
       const after = await prepare.placed(other, staked)
       const label = 'retry of the unsettlement after another bet'
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { label }), after)
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), after)
       await expect.balance(after, 'after three copies of one unsettlement')
     },
   },
   {
     id: 'AU-516',
-    level: 'MUST',
     name: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
@@ -128,20 +122,18 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-517',
-    level: 'MUST',
     name: 'An unsettlement that arrives before its settlement debits nothing and is not a success',
     source: 'spec 4.2, D19',
     needs: ['settle'],
     impact: 'A success tells the platform that a payout was collected before it was even credited.',
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
-      const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, { mayFail: true })
+      const answer = await wallet.tryUnsettle(bet, 'UNSCORED')
       await expect.notExecuted(answer, after, 'after an unsettlement of a bet that was never settled')
     },
   },
   {
     id: 'AU-518',
-    level: 'MUST',
     name: 'An unsettlement that arrived before its settlement debits the payout afterwards: as a retry after a 5xx, as a new transaction after a refusal',
     source: 'spec 4.2, D8, D19',
     quote: 'platform-retries',
@@ -157,7 +149,7 @@ export const clawbacks: readonly AuditCase[] = [
       const payout = units(random.between(400, 600))
       await prepare.settled(bet, 'BET_PAID', payout, staked)
       const label = `${isFinal ? 'new' : 'retry of the'} unsettlement after the settlement`
-      const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, { label })
+      const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, label)
       expect.success(late, staked)
       await expect.balance(staked, 'after the unsettlement')
     },
@@ -171,25 +163,24 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(bet, type)
         expect.agreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
       }
     },
   },
   {
     id: 'AU-520',
-    level: 'MUST',
     name: 'A rollback of a paid or voided bet credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'The stake is credited a second time: after the void, or in addition to the payout.',
     async run({ prepare, wallet, expect }) {
       const paid = await prepare.settledBet()
-      await wallet.rollback(paid.bet, undefined, { label: 'rollbackbet of a paid bet' })
+      await wallet.rollback(paid.bet, undefined, 'rollbackbet of a paid bet')
       await expect.balance(paid.balance, 'after the rollback of a paid bet')
       const { bet, staked } = await prepare.openBet(paid.balance)
       await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a voided bet' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a voided bet')
       await expect.balance(paid.balance, 'after the rollback of a voided bet')
     },
   },
@@ -207,7 +198,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-522',
-    level: 'MUST',
     name: 'A bet can be rolled back after its payout or its void was reversed',
     source: 'spec 3, D13',
     quote: 'placebet-undone',
@@ -223,7 +213,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-523',
-    level: 'MUST',
     name: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -231,23 +220,16 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
     async run({ prepare, wallet, expect }) {
       const paid = await prepare.settledBet()
-      await wallet.unsettle(paid.bet, 'UNVOIDED', undefined, {
-        label: 'UNVOIDED of a paid bet',
-        mayFail: true,
-      })
+      await wallet.tryUnsettle(paid.bet, 'UNVOIDED', 'UNVOIDED of a paid bet')
       await expect.balance(paid.balance, 'after UNVOIDED of a paid bet')
       const { bet, staked } = await prepare.openBet(paid.balance)
       await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.unsettle(bet, 'UNSCORED', undefined, {
-        label: 'UNSCORED of a voided bet',
-        mayFail: true,
-      })
+      await wallet.tryUnsettle(bet, 'UNSCORED', 'UNSCORED of a voided bet')
       await expect.balance(paid.balance, 'after UNSCORED of a voided bet')
     },
   },
   {
     id: 'AU-509',
-    level: 'MUST',
     name: 'After a clawback was refused for insufficient funds, a rollback of the bet credits nothing',
     source: 'D13',
     needs: bothNeeds,
@@ -255,13 +237,12 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ prepare, wallet, expect }) {
       const { bet, spent, balance } = await prepare.uncollectedBet('VOIDED')
       await prepare.rolledBack(spent, balance)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet after a refused clawback' })
+      await wallet.rollback(bet, undefined, 'rollbackbet after a refused clawback')
       await expect.balance(balance, 'after a rollback that followed a refused clawback')
     },
   },
   {
     id: 'AU-503',
-    level: 'MUST',
     name: 'UNVOIDED debits the amount of VOIDED, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     quote: 'unvoided-debits',
@@ -277,7 +258,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-512',
-    level: 'MUST',
     name: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
     source: 'spec 4.2, D18, D19',
     quote: 'unscored-debits',
@@ -289,10 +269,7 @@ export const clawbacks: readonly AuditCase[] = [
         const { bet, staked } = await prepare.settledBet(type)
         const reversal = reversalOf[type]
         await prepare.unsettled(bet, reversal, staked)
-        const retry = await wallet.unsettle(bet, reversal, undefined, {
-          label: `${reversal} under another transactionId`,
-          mayFail: true,
-        })
+        const retry = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
         await expect.notExecuted(retry, staked, `after a second ${reversal}`)
         context.opening = staked
       }
@@ -300,7 +277,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-514',
-    level: 'MUST',
     name: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -316,7 +292,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-506',
-    level: 'MUST',
     name: 'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
     source: 'spec 4.2 rule 2, D7',
     quote: 'debt-of-player',
@@ -329,7 +304,7 @@ export const clawbacks: readonly AuditCase[] = [
         const { bet, spent, balance, transactionId, reversal } = await prepare.uncollectedBet(type)
         await prepare.rolledBack(spent, balance)
         const label = `retry of the refused ${reversal}, with sufficient funds`
-        const retry = await wallet.unsettle(bet, reversal, transactionId, { label })
+        const retry = await wallet.unsettle(bet, reversal, transactionId, label)
         await expect.balance(balance, `after the ${label}`)
         expect.refusal(retry)
         context.opening = balance
@@ -338,7 +313,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-507',
-    level: 'MUST',
     name: 'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
     source: 'spec 4.2 rule 2, D7',
     quote: 'debt-of-player',
@@ -350,10 +324,7 @@ export const clawbacks: readonly AuditCase[] = [
       for (const type of reversible) {
         const { bet, spent, balance, reversal } = await prepare.uncollectedBet(type)
         await prepare.rolledBack(spent, balance)
-        const answer = await wallet.unsettle(bet, reversal, undefined, {
-          label: `${reversal} under another transactionId`,
-          mayFail: true,
-        })
+        const answer = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
         await expect.notExecuted(answer, balance, `after another ${reversal} of a refused clawback`)
         context.opening = balance
       }
@@ -361,7 +332,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-515',
-    level: 'MUST',
     name: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
     source: 'D7, D18',
     quote: 'debt-of-player',
@@ -386,23 +356,20 @@ export const clawbacks: readonly AuditCase[] = [
       'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
     async run({ prepare, wallet, expect }) {
       const { bet, transactionId, reversal, refusal } = await prepare.uncollectedBet()
-      const retry = await wallet.unsettle(bet, reversal, transactionId, {
-        label: 'retry of the unsettlement',
-      })
+      const retry = await wallet.unsettle(bet, reversal, transactionId, 'retry of the unsettlement')
       if (refusal.status !== retry.status || refusal.errorCode !== retry.errorCode)
         expect.fail(`the same answer: ${describeAnswer(refusal)}`, describeAnswer(retry), retry)
     },
   },
   {
     id: 'AU-524',
-    level: 'MUST',
     name: 'An unsettlement of an unknown bet changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
     impact: 'A clawback debits money for a bet that the wallet has never received.',
     async run({ wallet, expect, opening }) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(wallet.bet(), type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(wallet.bet(), type)
         await expect.notExecuted(answer, opening, `after ${type} of an unknown bet`)
       }
     },
@@ -414,15 +381,14 @@ export const clawbacks: readonly AuditCase[] = [
     source: 'D19',
     impact: 'The platform cannot tell that there is nothing to collect, and retries indefinitely.',
     async run({ opening, prepare, wallet, expect }) {
-      expect.finalRefusal(await wallet.unsettle(wallet.bet(), 'UNSCORED', undefined, { mayFail: true }))
+      expect.finalRefusal(await wallet.tryUnsettle(wallet.bet(), 'UNSCORED'))
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
-      expect.finalRefusal(await wallet.unsettle(bet, 'UNVOIDED', undefined, { mayFail: true }))
+      expect.finalRefusal(await wallet.tryUnsettle(bet, 'UNVOIDED'))
     },
   },
   {
     id: 'AU-526',
-    level: 'MUST',
     name: 'An unsettlement of a bet that was rolled back changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
@@ -431,14 +397,13 @@ export const clawbacks: readonly AuditCase[] = [
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(bet, type)
         await expect.notExecuted(answer, opening, `after ${type} of a rolled-back bet`)
       }
     },
   },
   {
     id: 'AU-527',
-    level: 'MUST',
     name: 'An unsettlement debits the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
     quote: 'bet-id',
@@ -481,13 +446,19 @@ export const clawbacks: readonly AuditCase[] = [
       const transactionId = wallet.id()
       await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const another = { ...bet, betId: `${wallet.id()}-b` }
-      const withBet = await wallet.unsettle(another, 'UNSCORED', transactionId, {
-        label: 'retry of the unsettlement with a different betId',
-      })
+      const withBet = await wallet.unsettle(
+        another,
+        'UNSCORED',
+        transactionId,
+        'retry of the unsettlement with a different betId',
+      )
       expect.refusal(withBet)
-      const withType = await wallet.unsettle(bet, 'UNVOIDED', transactionId, {
-        label: 'retry of the unsettlement with a different type',
-      })
+      const withType = await wallet.unsettle(
+        bet,
+        'UNVOIDED',
+        transactionId,
+        'retry of the unsettlement with a different type',
+      )
       expect.refusal(withType)
       await expect.balance(staked, 'after the conflicts')
     },
@@ -509,7 +480,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-531',
-    level: 'MUST',
     name: 'Of a concurrent clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
     quote: 'clawback-refused',
@@ -521,9 +491,8 @@ export const clawbacks: readonly AuditCase[] = [
         const { bet, payout, balance } = await prepare.settledBet('BET_PAID', units(500))
         const spent = await prepare.spendDownTo(payout, balance)
         const rival = wallet.bet(units(300))
-        const clawback = () =>
-          wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` })
-        const place = () => wallet.place(rival, { label: `placebet on the same funds (round ${round})` })
+        const clawback = () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`)
+        const place = () => wallet.place(rival, `placebet on the same funds (round ${round})`)
         const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
         const answers = await concurrently(2, index => (calls[index] as typeof place)())
         const [collected, placed] = round % 2 === 0 ? answers : [...answers].reverse()
@@ -542,7 +511,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-532',
-    level: 'MUST',
     name: 'The retry of a placebet whose bet was settled changes no balance',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -550,7 +518,7 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A late duplicate reopens a bet that is already paid.',
     async run({ prepare, wallet, expect }) {
       const { bet, balance } = await prepare.settledBet()
-      await wallet.place(bet, { label: 'retry of the placebet after its settlement' })
+      await wallet.place(bet, 'retry of the placebet after its settlement')
       await expect.balance(balance, 'after the retry of a placebet that was settled')
     },
   },
@@ -568,7 +536,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-533',
-    level: 'MUST',
     name: 'A settlement of a bet that was rolled back credits nothing',
     source: 'spec 3, D17',
     needs: ['settle'],
@@ -595,7 +562,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-534',
-    level: 'MUST',
     name: 'A concurrent unsettlement and rollback of one bet apply once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
@@ -604,8 +570,8 @@ export const clawbacks: readonly AuditCase[] = [
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, staked, balance } = await prepare.settledBet('BET_PAID', units(40))
         const calls = [
-          () => wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` }),
-          () => wallet.rollback(bet, undefined, { label: `rollbackbet (round ${round})` }),
+          () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`),
+          () => wallet.rollback(bet, undefined, `rollbackbet (round ${round})`),
         ]
         if (round % 2 === 0) calls.reverse()
         const answers = await concurrently(2, index => (calls[index] as (typeof calls)[0])())
@@ -628,7 +594,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-511',
-    level: 'MUST',
     name: 'Concurrent copies of one unsettlement debit the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -640,9 +605,12 @@ export const clawbacks: readonly AuditCase[] = [
         const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
         const transactionId = wallet.id()
         const answers = await concurrently(settings.concurrency, copy =>
-          wallet.unsettle(bet, 'UNSCORED', transactionId, {
-            label: `copy ${copy + 1} of one unsettlement (round ${round})`,
-          }),
+          wallet.unsettle(
+            bet,
+            'UNSCORED',
+            transactionId,
+            `copy ${copy + 1} of one unsettlement (round ${round})`,
+          ),
         )
         await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
         for (const answer of answers) expect.success(answer)
@@ -652,7 +620,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-513',
-    level: 'MUST',
     name: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -664,10 +631,11 @@ export const clawbacks: readonly AuditCase[] = [
         for (const type of reversible) {
           const { bet, staked } = await prepare.settledBet(type, units(20))
           await concurrently(settings.concurrency, copy =>
-            wallet.unsettle(bet, reversalOf[type], undefined, {
-              label: `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
-              mayFail: true,
-            }),
+            wallet.tryUnsettle(
+              bet,
+              reversalOf[type],
+              `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
+            ),
           )
           await expect.balance(staked, `after concurrent ${reversalOf[type]} of one bet`)
           await prepare.rolledBack(bet, opening)
@@ -688,7 +656,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-553',
-    level: 'MUST',
     name: 'UNSCORED and UNVOIDED debit nothing of a cash-out',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -700,7 +667,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-554',
-    level: 'MUST',
     name: 'The retry of an unsettlement succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -713,12 +679,11 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
       await prepare.spendDownTo(zero, staked)
       const label = 'retry of the unsettlement, without funds'
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { label }), zero)
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), zero)
     },
   },
   {
     id: 'AU-555',
-    level: 'MUST',
     name: 'A settlement of a bet that was rolled back before it arrived credits nothing, whatever its type',
     source: 'spec 4.3, D11, D17',
     needs: ['settle'],
@@ -744,7 +709,7 @@ export const clawbacks: readonly AuditCase[] = [
         const { bet, staked } = await prepare.settledBet(type)
         expect.success(await wallet.unsettle(bet, reversalOf[type]), staked)
         const label = `${reversalOf[type]} of a credit that was reversed`
-        expect.finalRefusal(await wallet.unsettle(bet, reversalOf[type], undefined, { label, mayFail: true }))
+        expect.finalRefusal(await wallet.tryUnsettle(bet, reversalOf[type], label))
         context.opening = staked
       }
     },
@@ -767,7 +732,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-536',
-    level: 'MUST',
     name: 'An unsettlement that names another player debits neither player',
     source: 'spec 2, 4.2, D15',
     needs: ['settle', 'other-player'],
@@ -778,10 +742,7 @@ export const clawbacks: readonly AuditCase[] = [
       const others = await expect.currentBalance(other)
       const { bet, balance } = await prepare.settledBet()
       const label = 'unsettlement for the other player'
-      const answer = await wallet.unsettle({ ...bet, playerId: other }, 'UNSCORED', undefined, {
-        label,
-        mayFail: true,
-      })
+      const answer = await wallet.tryUnsettle({ ...bet, playerId: other }, 'UNSCORED', label)
       await expect.balance(balance, `after an ${label}`)
       await expectOthersUnchanged(context, others, answer)
       expect.error(answer)
@@ -789,7 +750,6 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-537',
-    level: 'MUST',
     name: 'A rollback of a bet that was settled as lost credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: ['settle'],
@@ -797,7 +757,7 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       await prepare.settled(bet, 'BET_PAID', zero, after)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a lost bet' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a lost bet')
       await expect.balance(after, 'after the rollback of a lost bet')
     },
   },

@@ -37,7 +37,6 @@ async function placeInPieces({ wallet, expect, opening }: CaseContext, chunked: 
 export const connections: readonly AuditCase[] = [
   {
     id: 'AU-902',
-    level: 'MUST',
     name: 'A placebet whose caller disconnects and retries debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -47,7 +46,7 @@ export const connections: readonly AuditCase[] = [
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = await placeAndDisconnect(context, round)
         const after = subtract(opening, bet.amount)
-        expect.success(await wallet.place(bet, { label: 'retry of the placebet' }))
+        expect.success(await wallet.place(bet, 'retry of the placebet'))
         await wait(pauseMs)
         await expect.balance(after, 'after a placebet whose caller disconnected, and its retry')
         expect.success(await wallet.rollback(bet), opening)
@@ -56,7 +55,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-901',
-    level: 'MUST',
     name: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
     source: 'spec 4.1, 4.3',
     quote: 'rollback-corrects',
@@ -74,7 +72,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-903',
-    level: 'MUST',
     name: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -91,7 +88,7 @@ export const connections: readonly AuditCase[] = [
           delivery => wallet.rollback(bet, transactionId, { delivery, label }),
           round,
         )
-        expect.success(await wallet.rollback(bet, transactionId, { label: 'retry of the rollbackbet' }))
+        expect.success(await wallet.rollback(bet, transactionId, 'retry of the rollbackbet'))
         await wait(pauseMs)
         await expect.balance(opening, 'after a rollback whose caller disconnected, and its retry')
       }
@@ -99,7 +96,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-904',
-    level: 'MUST',
     name: 'An unsettlement whose caller disconnects and retries debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -128,7 +124,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-905',
-    level: 'MUST',
     name: 'An incomplete placebet changes no balance and leaves no record: the complete one is decided as new',
     source: 'spec 4.1, D8',
     impact: 'A request that was cut off is executed with the part that arrived.',
@@ -167,7 +162,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-906',
-    level: 'MUST',
     name: 'A placebet that arrives in small pieces is accepted like any other',
     source: 'spec 1.3',
     quote: 'post-of-json',
@@ -176,7 +170,6 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-907',
-    level: 'MUST',
     name: 'A character that is split by the network is read correctly',
     source: 'spec 1.5, D24',
     quote: 'one-transaction',
@@ -199,7 +192,7 @@ export const connections: readonly AuditCase[] = [
         return
       }
       const after = subtract(opening, bet.amount)
-      expect.success(await wallet.place(bet, { label: 'retry of the placebet in one piece' }), after)
+      expect.success(await wallet.place(bet, 'retry of the placebet in one piece'), after)
       await expect.executed(await wallet.rollback(bet), opening, 'after the bet was rolled back')
     },
   },

@@ -77,7 +77,6 @@ function textWith(
 export const hostile: readonly AuditCase[] = [
   {
     id: 'AU-801',
-    level: 'MUST',
     name: 'A body nested 100,000 levels deep is refused quickly, and the wallet continues to answer',
     source: 'A02',
     impact: 'One request of 200 kB ends the process, and with it every call in flight.',
@@ -140,7 +139,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-803',
-    level: 'MUST',
     name: 'Duplicate keys are refused, or one value is used consistently: one of the two stakes is debited once',
     source: 'D26',
     impact: 'A filter in front of the wallet reads one amount, and the wallet reads the other.',
@@ -166,7 +164,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-805',
-    level: 'MUST',
     name: 'Fields of __proto__, of constructor or of another call are not read as fields of the body',
     source: 'spec 4.1, A02',
     quote: 'amount-required',
@@ -188,7 +185,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-806',
-    level: 'MUST',
     name: 'transactionIds and betIds of 255 characters that differ in the last one are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -202,7 +198,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-807',
-    level: 'MUST',
     name: 'Ids that differ in case, surrounding spaces or accents are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -226,7 +221,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-817',
-    level: 'MUST',
     name: 'Ids that differ only in characters outside Latin-1 are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -247,7 +241,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-808',
-    level: 'MUST',
     name: 'Ids that look like numbers are text: 7 and 07, 1 and 1.0, and numbers of many digits are distinct, or answered with an error',
     source: 'spec 2, D24',
     quote: 'transaction-id',
@@ -295,7 +288,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-813',
-    level: 'MUST',
     name: 'Content-Type application/json is accepted with a charset, and in upper or lower case',
     source: 'spec 1.3',
     quote: 'post-of-json',
@@ -316,7 +308,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-814',
-    level: 'MUST',
     name: 'Only POST changes a balance',
     source: 'spec 1.3, 4',
     quote: 'post-of-json',
@@ -345,7 +336,6 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-816',
-    level: 'MUST',
     name: 'Text that resembles SQL, a path or a property is an id like any other, or refused; a query object or a list finds no other bet',
     source: 'D24',
     impact: 'Injection: one id rolls back every bet of the player.',
@@ -366,9 +356,7 @@ export const hostile: readonly AuditCase[] = [
       ]
       for (const betId of texts) {
         const label = `rollbackbet of ${JSON.stringify(betId)}`
-        const answer = await wallet.rollback({ betId, playerId: settings.playerId }, undefined, {
-          label,
-        })
+        const answer = await wallet.rollback({ betId, playerId: settings.playerId }, undefined, label)
         await expect.balance(after, `after a ${label}`)
         if (answer.success === null) expect.finalRefusal(answer)
       }

@@ -17,8 +17,7 @@ async function race(
   const undone = await concurrently(pairs, async pair => {
     const bet = wallet.bet(units(random.between(20, 60)))
     const place = () => wallet.place(bet, { label: `placebet ${pair + 1} (round ${round})`, attempts: 1 })
-    const undo = () =>
-      wallet.rollback(bet, undefined, { label: `concurrent rollbackbet ${pair + 1} (round ${round})` })
+    const undo = () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${pair + 1} (round ${round})`)
     // Half of the pairs are sent in one moment.
     const afterMs = pair % 2 === 0 ? 0 : random.between(1, 3)
     const other = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -35,7 +34,6 @@ async function race(
 export const lateBets: readonly AuditCase[] = [
   {
     id: 'AU-301',
-    level: 'MUST',
     name: 'A placebet that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -43,7 +41,7 @@ export const lateBets: readonly AuditCase[] = [
       'The player loses the stake of a cancelled bet: no settlement and no further rollback will follow.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       await expect.balance(opening, 'after a placebet that arrived after its rollback')
     },
   },
@@ -60,30 +58,24 @@ export const lateBets: readonly AuditCase[] = [
   },
   {
     id: 'AU-303',
-    level: 'MUST',
     name: 'A late placebet debits nothing when it is retried, nor under another transactionId',
     source: 'D6, D11',
     impact: 'The first late copy is refused, but the second one is accepted.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      for (let time = 1; time <= 2; time += 1)
-        await wallet.place(bet, { label: `late placebet, copy ${time}` })
-      await wallet.place(
-        { ...bet, transactionId: wallet.id() },
-        { label: 'late placebet under another transactionId' },
-      )
+      for (let time = 1; time <= 2; time += 1) await wallet.place(bet, `late placebet, copy ${time}`)
+      await wallet.place({ ...bet, transactionId: wallet.id() }, 'late placebet under another transactionId')
       await expect.balance(opening, 'after late placebets')
     },
   },
   {
     id: 'AU-304',
-    level: 'MUST',
     name: 'A rollback after a refused late placebet credits nothing',
     source: 'D11, D12',
     impact: 'Money is created: a stake that was never debited is credited.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       await expect.balance(opening, 'after a late placebet')
       for (let time = 1; time <= 2; time += 1) await wallet.rollback(bet)
       await expect.balance(opening, 'after further rollbacks of a late placebet')
@@ -91,7 +83,6 @@ export const lateBets: readonly AuditCase[] = [
   },
   {
     id: 'AU-305',
-    level: 'MUST',
     name: 'The retried rollback of an unknown bet succeeds and changes no balance, even after the late placebet',
     source: 'spec 1.5, 4.3',
     quote: 'rollback-of-unknown-bet',
@@ -101,14 +92,13 @@ export const lateBets: readonly AuditCase[] = [
       const transactionId = wallet.id()
       for (let time = 1; time <= 2; time += 1)
         expect.success(await wallet.rollback(bet, transactionId), opening)
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       expect.success(await wallet.rollback(bet, transactionId), opening)
       await expect.balance(opening, 'after retries of the rollback before and after a late placebet')
     },
   },
   {
     id: 'AU-306',
-    level: 'MUST',
     name: 'A concurrent placebet and rollback net to zero when the placebet is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -121,7 +111,6 @@ export const lateBets: readonly AuditCase[] = [
   },
   {
     id: 'AU-307',
-    level: 'MUST',
     name: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -134,7 +123,6 @@ export const lateBets: readonly AuditCase[] = [
   },
   {
     id: 'AU-308',
-    level: 'MUST',
     name: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
     quote: 'rollback-corrects',
@@ -146,9 +134,7 @@ export const lateBets: readonly AuditCase[] = [
         const answers = await concurrently(settings.concurrency, index =>
           index % 2 === 0
             ? wallet.place(bet, { label: `placebet, copy ${index / 2 + 1} (round ${round})`, attempts: 1 })
-            : wallet.rollback(bet, rollbackId, {
-                label: `rollbackbet, copy ${(index + 1) / 2} (round ${round})`,
-              }),
+            : wallet.rollback(bet, rollbackId, `rollbackbet, copy ${(index + 1) / 2} (round ${round})`),
         )
         await expect.balance(opening, 'after many concurrent placebets and rollbacks of one bet')
         for (const [index, answer] of answers.entries()) if (index % 2 === 1) expect.success(answer)
@@ -157,7 +143,6 @@ export const lateBets: readonly AuditCase[] = [
   },
   {
     id: 'AU-309',
-    level: 'MUST',
     name: 'The tombstone of an unknown bet blocks that bet only',
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
@@ -165,14 +150,13 @@ export const lateBets: readonly AuditCase[] = [
       const [late, other] = [wallet.bet(), wallet.bet()]
       await prepare.rolledBack(late, opening)
       const after = await expect.debit(other, opening)
-      await wallet.place(late, { label: 'placebet after its rollback' })
+      await wallet.place(late, 'placebet after its rollback')
       await expect.balance(after, 'after a late placebet and another bet')
       await expect.executed(await wallet.rollback(other), opening, 'after the other bet was rolled back')
     },
   },
   {
     id: 'AU-310',
-    level: 'MUST',
     name: 'A placebet after its rollback debits nothing, whatever its betType, and also if the bet was refused before',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -189,13 +173,12 @@ export const lateBets: readonly AuditCase[] = [
       await prepare.rolledBack(refused, opening)
       const again = { ...refused, transactionId: wallet.id(), amount: units(100) }
       const label = 'placebet of the refused bet after its rollback, under another transactionId'
-      await wallet.place(again, { label })
+      await wallet.place(again, label)
       await expect.balance(opening, `after a ${label}`)
     },
   },
   {
     id: 'AU-311',
-    level: 'MUST',
     name: 'A placebet of each player that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -212,7 +195,7 @@ export const lateBets: readonly AuditCase[] = [
       const label = 'placebet of the other player after its rollback'
       const answer = await wallet.place(late[0], { fields: { currency }, label })
       await expectOthersUnchanged(context, others, answer)
-      await wallet.place(late[1], { label: 'placebet after the rollbacks of two players' })
+      await wallet.place(late[1], 'placebet after the rollbacks of two players')
       await expect.balance(opening, 'after late placebets of two players')
     },
   },

@@ -54,7 +54,7 @@ const conflictCases = conflicts.map(
       const { wallet, expect, opening } = context
       const { answer, bet } = await changed(context, { field, change })
       expect.refusal(answer)
-      const retry = await wallet.place(bet, { label: 'retry of the original placebet' })
+      const retry = await wallet.place(bet, 'retry of the original placebet')
       expect.success(retry, subtract(opening, bet.amount))
     },
   }),
@@ -63,7 +63,6 @@ const conflictCases = conflicts.map(
 export const replays: readonly AuditCase[] = [
   {
     id: 'AU-201',
-    level: 'MUST',
     name: 'A placebet that is retried at once gets the same answer and debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -71,13 +70,12 @@ export const replays: readonly AuditCase[] = [
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       for (let time = 2; time <= 3; time += 1)
-        expect.success(await wallet.place(bet, { label: `retry ${time - 1} of the placebet` }), after)
+        expect.success(await wallet.place(bet, `retry ${time - 1} of the placebet`), after)
       await expect.balance(after, 'after three copies of one placebet')
     },
   },
   {
     id: 'AU-203',
-    level: 'MUST',
     name: 'Concurrent copies of one placebet are all accepted and debit the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -88,7 +86,7 @@ export const replays: readonly AuditCase[] = [
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
         const answers = await concurrently(settings.concurrency, copy =>
-          wallet.place(bet, { label: `copy ${copy + 1} of one placebet (round ${round})` }),
+          wallet.place(bet, `copy ${copy + 1} of one placebet (round ${round})`),
         )
         balance = subtract(balance, bet.amount)
         await expect.balance(balance, `after ${answers.length} concurrent copies of one placebet`)
@@ -100,7 +98,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-202',
-    level: 'MUST',
     name: 'A placebet that is retried later debits the stake once and returns the current balance',
     source: 'spec 1.4, 1.5, D2',
     quote: 'current-balance',
@@ -110,14 +107,13 @@ export const replays: readonly AuditCase[] = [
       for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(second))
       const current = subtract(opening, sumOf([first, third]))
-      const retry = await wallet.place(first, { label: 'retry of the first placebet after other bets' })
+      const retry = await wallet.place(first, 'retry of the first placebet after other bets')
       expect.success(retry, current)
       await expect.balance(current, 'after a late retry')
     },
   },
   {
     id: 'AU-204',
-    level: 'MUST',
     name: 'A rollbackbet that is retried, at once or later, credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -131,13 +127,12 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after two copies of one rollback')
       const after = await prepare.placed(other, opening)
       const label = 'retry of the rollbackbet after another bet'
-      expect.success(await wallet.rollback(bet, transactionId, { label }), after)
+      expect.success(await wallet.rollback(bet, transactionId, label), after)
       await expect.balance(after, 'after three copies of one rollback')
     },
   },
   {
     id: 'AU-206',
-    level: 'MUST',
     name: 'Further rollbacks of a bet under other transactionIds credit nothing',
     source: 'spec 4.3, D12',
     impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
@@ -145,14 +140,13 @@ export const replays: readonly AuditCase[] = [
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       for (let time = 2; time <= 3; time += 1) {
-        await wallet.rollback(bet, undefined, { label: `rollbackbet ${time} under another transactionId` })
+        await wallet.rollback(bet, undefined, `rollbackbet ${time} under another transactionId`)
         await expect.balance(opening, `after rollback ${time} under another transactionId`)
       }
     },
   },
   {
     id: 'AU-205',
-    level: 'MUST',
     name: 'Concurrent copies of one rollbackbet credit the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -164,9 +158,7 @@ export const replays: readonly AuditCase[] = [
         await prepare.placedAnyhow(bet)
         const transactionId = wallet.id()
         const answers = await concurrently(settings.concurrency, copy =>
-          wallet.rollback(bet, transactionId, {
-            label: `copy ${copy + 1} of one rollbackbet (round ${round})`,
-          }),
+          wallet.rollback(bet, transactionId, `copy ${copy + 1} of one rollbackbet (round ${round})`),
         )
         await expect.balance(opening, `after ${answers.length} concurrent copies of one rollback`)
         for (const answer of answers) expect.success(answer)
@@ -187,7 +179,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-208',
-    level: 'MUST',
     name: 'Concurrent rollbacks of one bet under different transactionIds credit the stake once',
     source: 'spec 4.3, D12',
     impact:
@@ -197,9 +188,11 @@ export const replays: readonly AuditCase[] = [
         const bet = wallet.bet(units(random.between(20, 60)))
         await prepare.placedAnyhow(bet)
         await concurrently(settings.concurrency, copy =>
-          wallet.rollback(bet, undefined, {
-            label: `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
-          }),
+          wallet.rollback(
+            bet,
+            undefined,
+            `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
+          ),
         )
         await expect.balance(opening, 'after concurrent rollbacks of one bet')
       }
@@ -207,7 +200,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-209',
-    level: 'MUST',
     name: 'A placebet that was refused for insufficient funds debits nothing when retried, even with sufficient funds',
     source: 'D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
@@ -216,7 +208,7 @@ export const replays: readonly AuditCase[] = [
       const bet = wallet.bet(units(100))
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), opening)
-      const retry = await wallet.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
+      const retry = await wallet.place(bet, 'retry of the refused placebet, with sufficient funds')
       await expect.notExecuted(retry, opening, 'after the retry of a refused placebet')
     },
   },
@@ -258,7 +250,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-212',
-    level: 'MUST',
     name: 'The retry of a placebet whose bet was rolled back debits nothing',
     source: 'spec 1.5, D14',
     quote: 'one-transaction',
@@ -266,7 +257,7 @@ export const replays: readonly AuditCase[] = [
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
-      await wallet.place(bet, { label: 'retry of the placebet after its rollback' })
+      await wallet.place(bet, 'retry of the placebet after its rollback')
       await expect.balance(opening, 'after the retry of a placebet that was rolled back')
     },
   },
@@ -284,7 +275,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-214',
-    level: 'MUST',
     name: 'A second placebet for the same bet under another transactionId debits nothing',
     source: 'spec 2, D10',
     quote: 'bet-id',
@@ -293,7 +283,7 @@ export const replays: readonly AuditCase[] = [
       const { bet, staked: after } = await prepare.openBet()
       await wallet.place(
         { ...bet, transactionId: wallet.id() },
-        { label: 'placebet for the same bet under another transactionId' },
+        'placebet for the same bet under another transactionId',
       )
       await expect.balance(after, 'after a second placebet for the same bet')
     },
@@ -312,7 +302,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-216',
-    level: 'MUST',
     name: 'Concurrent placebets for one bet under different transactionIds debit one stake',
     source: 'spec 2, D10',
     quote: 'bet-id',
@@ -324,7 +313,7 @@ export const replays: readonly AuditCase[] = [
         const answers = await concurrently(settings.concurrency, copy =>
           wallet.place(
             { ...bet, transactionId: wallet.id() },
-            { label: `placebet ${copy + 1} for one bet (round ${round})` },
+            `placebet ${copy + 1} for one bet (round ${round})`,
           ),
         )
         const balance = subtract(opening, bet.amount)
@@ -335,7 +324,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-218',
-    level: 'MUST',
     name: 'A known transactionId with a different amount, bet, currency or player changes no balance',
     source: 'spec 1.5, D4',
     quote: 'one-transaction',
@@ -352,7 +340,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-217',
-    level: 'MUST',
     name: 'Concurrent placebets for different bets under one transactionId debit one stake',
     source: 'spec 1.5, D1, D4',
     quote: 'one-transaction',
@@ -421,13 +408,12 @@ export const replays: readonly AuditCase[] = [
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       const label = 'rollbackbet with the transactionId of the placebet'
-      expect.success(await wallet.rollback(bet, bet.transactionId, { label }), opening)
+      expect.success(await wallet.rollback(bet, bet.transactionId, label), opening)
       await expect.balance(opening, 'after a rollback with the transactionId of the placebet')
     },
   },
   {
     id: 'AU-223',
-    level: 'MUST',
     name: 'A rollbackbet with a known transactionId and a different bet changes no balance',
     source: 'spec 1.5, D4',
     quote: 'one-transaction',
@@ -438,15 +424,12 @@ export const replays: readonly AuditCase[] = [
       const transactionId = wallet.id()
       const balance = subtract(opening, second.amount)
       expect.success(await wallet.rollback(first, transactionId), balance)
-      await wallet.rollback(second, transactionId, {
-        label: 'retry of the rollbackbet with a different betId',
-      })
+      await wallet.rollback(second, transactionId, 'retry of the rollbackbet with a different betId')
       await expect.balance(balance, 'after a retry of the rollback with a different betId')
     },
   },
   {
     id: 'AU-224',
-    level: 'MUST',
     name: 'A bet that was rolled back cannot be placed again, not even under another transactionId',
     source: 'D10, D11',
     impact:
@@ -455,7 +438,7 @@ export const replays: readonly AuditCase[] = [
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
-      const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, { label })
+      const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, label)
       await expect.balance(opening, 'after a second placebet for a rolled-back bet')
       expect.refusal(answer)
     },
@@ -475,7 +458,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-226',
-    level: 'MUST',
     name: 'A rollbackbet is executed whatever the dates of bet and rollback are: hours, a day or a month ago',
     source: 'spec 4.3, D25',
     quote: 'placebet-undone',
@@ -503,7 +485,6 @@ export const replays: readonly AuditCase[] = [
   ...conflictCases,
   {
     id: 'AU-236',
-    level: 'MUST',
     name: 'The retry of an accepted placebet succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -511,10 +492,10 @@ export const replays: readonly AuditCase[] = [
       'The stake is debited, and the platform has the bet as refused: no settlement and no rollback follows.',
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
-      expect.success(await wallet.place(bet, { label: 'retry of the placebet' }), after)
+      expect.success(await wallet.place(bet, 'retry of the placebet'), after)
       await prepare.spendDownTo(zero, after)
       const label = 'retry of the placebet, without funds'
-      expect.success(await wallet.place(bet, { label }), zero)
+      expect.success(await wallet.place(bet, label), zero)
     },
   },
   {
@@ -571,13 +552,17 @@ export const replays: readonly AuditCase[] = [
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(bet, transactionId), opening)
-      const another = await wallet.rollback({ ...bet, betId: `${wallet.id()}-b` }, transactionId, {
-        label: 'retry of the rollbackbet with a different betId',
-      })
+      const another = await wallet.rollback(
+        { ...bet, betId: `${wallet.id()}-b` },
+        transactionId,
+        'retry of the rollbackbet with a different betId',
+      )
       expect.refusal(another)
-      const unknown = await wallet.rollback({ ...bet, playerId: `${wallet.id()}-unknown` }, transactionId, {
-        label: 'retry of the rollbackbet with a different playerId',
-      })
+      const unknown = await wallet.rollback(
+        { ...bet, playerId: `${wallet.id()}-unknown` },
+        transactionId,
+        'retry of the rollbackbet with a different playerId',
+      )
       expect.refusal(unknown)
     },
   },
@@ -598,7 +583,6 @@ export const replays: readonly AuditCase[] = [
   },
   {
     id: 'AU-120',
-    level: 'MUST',
     name: 'A transactionId that another player’s bet has used changes no balance',
     source: 'spec 1.5, 2, D1, D4',
     quote: 'one-transaction',
@@ -631,7 +615,7 @@ export const replays: readonly AuditCase[] = [
       const transactionId = wallet.id()
       const label = 'rollbackbet of the free bet'
       for (const id of [transactionId, transactionId, wallet.id()])
-        expect.success(await wallet.rollback(bet, id, { label }), opening)
+        expect.success(await wallet.rollback(bet, id, label), opening)
     },
   },
 ]

@@ -19,7 +19,7 @@ async function settleAndRollBack(
   const calls = [
     () =>
       wallet.trySettle(bet, isPaid ? 'BET_PAID' : 'VOIDED', isPaid ? add(bet.amount, units(1)) : bet.amount),
-    () => wallet.rollback(bet, undefined, { label: `concurrent rollbackbet ${index + 1} (round ${round})` }),
+    () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1} (round ${round})`),
   ]
   if (round % 2 === 0) calls.reverse()
   // Half of the pairs are sent in one moment.
@@ -35,7 +35,6 @@ async function settleAndRollBack(
 export const settlements: readonly AuditCase[] = [
   {
     id: 'AU-538',
-    level: 'MUST',
     name: 'UNVOIDED debits what the void credited, even if that is less than the stake',
     source: 'spec 3, 4.2',
     quote: 'unvoided-debits',
@@ -51,7 +50,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-539',
-    level: 'MUST',
     name: 'Several voids of one bet are debited together',
     source: 'spec 3, 4.2, D17, D18',
     quote: 'unvoided-debits',
@@ -66,7 +64,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-540',
-    level: 'MUST',
     name: 'Of a bet with a payout and a void, UNSCORED debits the payout only, and UNVOIDED the void only',
     source: 'spec 3, 4.2, D18',
     quote: 'unscored-debits',
@@ -90,7 +87,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-541',
-    level: 'MUST',
     name: 'Concurrent copies of one settlement are credited once',
     source: 'D17',
     needs: ['settle'],
@@ -113,7 +109,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-542',
-    level: 'MUST',
     name: 'Concurrent settlements and bets of one player are all applied: no update is lost',
     source: 'spec 3, D17',
     needs: ['settle'],
@@ -129,7 +124,7 @@ export const settlements: readonly AuditCase[] = [
         await concurrently(2 * half, async index => {
           const bet = (index % 2 === 0 ? settled : placed)[index >> 1] as Bet
           if (index % 2 === 0) return await wallet.settle(bet, 'BET_PAID', payout)
-          expect.success(await wallet.place(bet, { label: `concurrent placebet (round ${round})` }))
+          expect.success(await wallet.place(bet, `concurrent placebet (round ${round})`))
         })
         for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
         await expect.balance(balance, `after ${half} settlements and ${half} bets at the same time`)
@@ -138,7 +133,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-543',
-    level: 'MUST',
     name: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
@@ -164,7 +158,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-544',
-    level: 'MUST',
     name: 'The retry of an unsettlement does not debit the payout of a later settlement',
     source: 'spec 1.5, 4.2, D2',
     quote: 'one-transaction',
@@ -178,14 +171,13 @@ export const settlements: readonly AuditCase[] = [
       const corrected = units(random.between(250, 350))
       const balance = await prepare.settled(bet, 'BET_PAID', corrected, staked)
       const label = 'retry of the first unsettlement after the second payout'
-      await wallet.unsettle(bet, 'UNSCORED', transactionId, { label })
+      await wallet.unsettle(bet, 'UNSCORED', transactionId, label)
       await expect.balance(balance, `after the ${label}`)
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
   {
     id: 'AU-545',
-    level: 'MUST',
     name: 'A settlement that meets an unsettlement of its bet is debited by it, or by the next one',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -221,7 +213,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-546',
-    level: 'MUST',
     name: 'A rollback of a bet that was cashed out credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
@@ -229,7 +220,7 @@ export const settlements: readonly AuditCase[] = [
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a bet that was cashed out' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was cashed out')
       await expect.balance(balance, 'after the rollback of a bet that was cashed out')
     },
   },
@@ -245,15 +236,14 @@ export const settlements: readonly AuditCase[] = [
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'BET_PAID', units(60), staked)
       const transactionId = wallet.id()
-      await wallet.rollback(bet, transactionId, { label: 'rollbackbet of a paid bet' })
+      await wallet.rollback(bet, transactionId, 'rollbackbet of a paid bet')
       expect.success(await wallet.unsettle(bet, 'UNSCORED'))
-      expect.success(await wallet.rollback(bet, transactionId, { label: 'its retry' }), opening)
+      expect.success(await wallet.rollback(bet, transactionId, 'its retry'), opening)
       await expect.balance(opening, 'after the retry of the rollback')
     },
   },
   {
     id: 'AU-548',
-    level: 'MUST',
     name: 'Of a concurrent settlement and rollback of one bet, one is applied, and not both',
     source: 'spec 3, 4.3, D13, D17',
     needs: ['settle'],
@@ -278,7 +268,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-549',
-    level: 'MUST',
     name: 'A rollback of a bet that was voided in part does not return that part again',
     source: 'spec 4.3, D13',
     needs: ['settle'],
@@ -286,7 +275,7 @@ export const settlements: readonly AuditCase[] = [
     async run({ prepare, wallet, expect, opening, units, random }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a bet that was voided in part' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was voided in part')
       // A wallet that returns the rest of the stake has corrected the balance too.
       const isRest = compare(await expect.currentBalance(), opening) === 0
       await expect.balance(isRest ? opening : balance, 'after the rollback of a bet that was voided in part')
@@ -294,7 +283,6 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-550',
-    level: 'MUST',
     name: 'A rollback of a bet that was settled, unsettled and settled again credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: bothNeeds,
@@ -311,7 +299,7 @@ export const settlements: readonly AuditCase[] = [
         await prepare.unsettled(bet, reversal, staked)
         before = await prepare.credited(bet, type, amount, staked)
         const label = `rollbackbet after ${type}, ${reversal} and ${type}`
-        await wallet.rollback(bet, undefined, { label })
+        await wallet.rollback(bet, undefined, label)
         await expect.balance(before, `after the ${label}`)
       }
     },
