@@ -61,6 +61,10 @@ export interface AuditCase {
   run(context: CaseContext): Promise<void | (() => Promise<void>)>
 }
 
+/** Cases by their ids. */
+export const casesOf = (byId: Readonly<Record<CaseId, Omit<AuditCase, 'id'>>>): readonly AuditCase[] =>
+  Object.entries(byId).map(([id, item]) => ({ id: id as CaseId, ...item }))
+
 /** Of a case, what each report says of it. */
 export function factsOf({ id, level, name, source }: AuditCase) {
   return { id, level: level ?? ('MUST' as const), name, source }

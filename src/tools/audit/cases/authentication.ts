@@ -2,7 +2,7 @@
 
 import { subtract } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Change } from '../wallet-calls.js'
@@ -53,17 +53,15 @@ function changed({ settings }: CaseContext, names: readonly WrongCredentials[]):
   return wrong.map(name => ({ name: `with ${name}`, credentials: name }))
 }
 
-export const authentication: readonly AuditCase[] = [
-  {
-    id: 'AU-701',
+export const authentication = casesOf({
+  'AU-701': {
     name: 'A call without credentials is refused and changes no balance, on all three paths',
     source: 'spec 5, A01',
     needs,
     impact: 'Anyone who finds the address can change the players’ balances.',
     run: context => expectNoEntrance(context, [{ name: 'without credentials', credentials: 'none' }]),
   },
-  {
-    id: 'AU-702',
+  'AU-702': {
     name: 'A call with wrong credentials, or with a body that was changed after signing, is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -74,8 +72,7 @@ export const authentication: readonly AuditCase[] = [
         schemesOf(context.settings).map(name => ({ name: `with ${name}`, credentials: name })),
       ),
   },
-  {
-    id: 'AU-703',
+  'AU-703': {
     name: 'An unauthenticated call leaves no record: the same call with credentials is decided as new',
     source: 'spec 5, A01',
     needs,
@@ -90,8 +87,7 @@ export const authentication: readonly AuditCase[] = [
       expect.success(await wallet.place(unknown), subtract(after, unknown.amount))
     },
   },
-  {
-    id: 'AU-704',
+  'AU-704': {
     level: 'SHOULD',
     name: 'An unauthenticated call is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
     source: 'spec 7.2, docs/errors.md',
@@ -115,8 +111,7 @@ export const authentication: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-706',
+  'AU-706': {
     level: 'SHOULD',
     name: 'An unauthenticated call learns nothing about its body: malformed and well-formed bodies get the same refusal',
     source: 'docs/errors.md, A01',
@@ -137,8 +132,7 @@ export const authentication: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-708',
+  'AU-708': {
     name: 'A password that is empty, cut off, or in the other case is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -155,8 +149,7 @@ export const authentication: readonly AuditCase[] = [
         ]),
       ),
   },
-  {
-    id: 'AU-709',
+  'AU-709': {
     name: 'The password with another user name is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
@@ -164,8 +157,7 @@ export const authentication: readonly AuditCase[] = [
       'A user who was removed can still change balances, and the password of one platform opens the account of another.',
     run: context => expectNoEntrance(context, changed(context, ['another user name'])),
   },
-  {
-    id: 'AU-710',
+  'AU-710': {
     name: 'A made-up Bearer token, and a JSON Web Token without a signature, are refused and change no balance',
     source: 'spec 5, A01',
     needs,
@@ -185,4 +177,4 @@ export const authentication: readonly AuditCase[] = [
       )
     },
   },
-]
+})

@@ -1,10 +1,9 @@
 /** AU-98x: the calls that were answered with a fault (5xx), or not at all, during the whole audit. */
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import { describeOutages } from '../retries.js'
 
-export const availability: readonly AuditCase[] = [
-  {
-    id: 'AU-981',
+export const availability = casesOf({
+  'AU-981': {
     level: 'SHOULD',
     name: 'Every call of the platform is answered, and none with a fault (5xx)',
     source: 'D9',
@@ -18,4 +17,4 @@ export const availability: readonly AuditCase[] = [
       )
     },
   },
-]
+})

@@ -2,16 +2,15 @@
 
 import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { sumOf } from '../wallet-calls.js'
 
 const unknownPlayer = 'unknown-player'
 
-export const basics: readonly AuditCase[] = [
-  {
-    id: 'AU-101',
+export const basics = casesOf({
+  'AU-101': {
     name: 'A placebet debits the stake and returns the remaining balance in the player’s currency',
     source: 'spec 1.4, 3, 4.1',
     quote: 'stake-debited',
@@ -21,8 +20,7 @@ export const basics: readonly AuditCase[] = [
       await expect.balance(after, 'after the bet')
     },
   },
-  {
-    id: 'AU-104',
+  'AU-104': {
     name: 'A rollbackbet credits the stake and returns the new balance',
     source: 'spec 1.4, 3, 4.3',
     quote: 'placebet-undone',
@@ -32,8 +30,7 @@ export const basics: readonly AuditCase[] = [
       await expect.executed(await wallet.rollback(bet), opening, 'after the rollback')
     },
   },
-  {
-    id: 'AU-102',
+  'AU-102': {
     name: 'A stake above the funds is refused and debits nothing',
     source: 'spec 3, 4.1, 7',
     quote: 'funds-insufficient',
@@ -44,8 +41,7 @@ export const basics: readonly AuditCase[] = [
       await expect.balance(opening, 'after the refusal')
     },
   },
-  {
-    id: 'AU-105',
+  'AU-105': {
     name: 'A rollbackbet of an unknown bet succeeds and does not change the balance',
     source: 'spec 3, 4.3',
     quote: 'rollback-of-unknown-bet',
@@ -56,8 +52,7 @@ export const basics: readonly AuditCase[] = [
       await expect.balance(opening, 'after the rollback of an unknown bet')
     },
   },
-  {
-    id: 'AU-106',
+  'AU-106': {
     name: 'A rollbackbet for an unknown player is refused',
     source: 'spec 7, D16',
     quote: 'unknown-player',
@@ -67,8 +62,7 @@ export const basics: readonly AuditCase[] = [
       expect.refusal(await wallet.rollback({ betId, playerId: `${wallet.id()}-${unknownPlayer}` }))
     },
   },
-  {
-    id: 'AU-107',
+  'AU-107': {
     name: 'A placebet for an unknown player is refused',
     source: 'spec 7, D16',
     quote: 'unknown-player',
@@ -78,8 +72,7 @@ export const basics: readonly AuditCase[] = [
       expect.refusal(await wallet.place(bet))
     },
   },
-  {
-    id: 'AU-108',
+  'AU-108': {
     name: 'An unsettlement for an unknown player is refused',
     source: 'spec 7, D16',
     quote: 'unknown-player',
@@ -89,8 +82,7 @@ export const basics: readonly AuditCase[] = [
       expect.refusal(await wallet.unsettle(bet, 'UNSCORED'))
     },
   },
-  {
-    id: 'AU-122',
+  'AU-122': {
     level: 'SHOULD',
     name: 'Calls for an unknown player do not create the player: each of them is refused, however often',
     source: 'spec 7, D16',
@@ -103,8 +95,7 @@ export const basics: readonly AuditCase[] = [
       expect.refusal(await wallet.place(wallet.bet(zero, playerId), 'placebet of 0'))
     },
   },
-  {
-    id: 'AU-109',
+  'AU-109': {
     name: 'Bets of every betType are accepted, and so is a bet without odds',
     source: 'spec 4.1',
     quote: 'bet-types',
@@ -124,8 +115,7 @@ export const basics: readonly AuditCase[] = [
       expect.success(answer, subtract(balance, bet.amount))
     },
   },
-  {
-    id: 'AU-110',
+  'AU-110': {
     level: 'SHOULD',
     name: 'A placebet with additional fields, or with odds of null, is accepted',
     source: 'D26',
@@ -142,8 +132,7 @@ export const basics: readonly AuditCase[] = [
       expect.success(answer, subtract(balance, second.amount))
     },
   },
-  {
-    id: 'AU-111',
+  'AU-111': {
     name: 'A stake in a currency other than the player’s is refused, or converted: it is not debited one to one',
     source: 'spec 4.1, D23',
     impact: 'A stake of 30 JPY is debited as 30 EUR, or the other way round.',
@@ -166,8 +155,7 @@ export const basics: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-112',
+  'AU-112': {
     name: 'A rollback credits the stake of its own bet and of no other',
     source: 'spec 2, 4.3',
     quote: 'bet-id',
@@ -183,8 +171,7 @@ export const basics: readonly AuditCase[] = [
     },
   },
   // Takes all funds, so it runs after the cases that show whether a rollback returns them.
-  {
-    id: 'AU-103',
+  'AU-103': {
     name: 'A stake of exactly the funds is debited, and a further stake of the smallest unit is refused',
     source: 'spec 3, 4.1',
     quote: 'stake-debited',
@@ -197,8 +184,7 @@ export const basics: readonly AuditCase[] = [
       await expect.balance(rest, 'after all funds were staked')
     },
   },
-  {
-    id: 'AU-113',
+  'AU-113': {
     name: 'The rollback of a bet that was refused for insufficient funds succeeds and credits nothing',
     source: 'spec 4.3, D11',
     quote: 'rollback-of-unknown-bet',
@@ -209,8 +195,7 @@ export const basics: readonly AuditCase[] = [
       await expect.executed(await wallet.rollback(bet), opening, 'after a refused bet was rolled back')
     },
   },
-  {
-    id: 'AU-114',
+  'AU-114': {
     level: 'SHOULD',
     name: 'A success has balance, currency and optionally walletTransactionId (a string), no other fields, and the agreed status',
     source: 'spec 2, docs/errors.md',
@@ -234,8 +219,7 @@ export const basics: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-116',
+  'AU-116': {
     level: 'SHOULD',
     name: 'Different transactions have different walletTransactionIds',
     source: 'spec 2',
@@ -252,8 +236,7 @@ export const basics: readonly AuditCase[] = [
         expect.fail('three different references, or none', references.join(', '))
     },
   },
-  {
-    id: 'AU-118',
+  'AU-118': {
     name: 'A call for one player does not change the bet or the balance of another',
     source: 'spec 2, D15',
     needs: ['other-player'],
@@ -272,8 +255,7 @@ export const basics: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-121',
+  'AU-121': {
     level: 'SHOULD',
     name: 'A currency code in the other case is refused',
     source: 'D23',
@@ -288,7 +270,7 @@ export const basics: readonly AuditCase[] = [
       await expect.balance(opening, `after a ${label} was refused`)
     },
   },
-]
+})
 
 /** Expects that the other player still has this balance, after a call. */
 export async function expectOthersUnchanged(

@@ -1,11 +1,10 @@
 /** AU-99x: the balance after all other cases. */
 
 import { compare, subtract } from '../../numbers/decimal.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 
-export const books: readonly AuditCase[] = [
-  {
-    id: 'AU-991',
+export const books = casesOf({
+  'AU-991': {
     name: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
     source: 'spec 3, 4.3',
     quote: 'placebet-undone',
@@ -26,4 +25,4 @@ export const books: readonly AuditCase[] = [
       await expect.balance(opening, 'at the end of the audit')
     },
   },
-]
+})

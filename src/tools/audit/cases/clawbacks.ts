@@ -2,7 +2,7 @@
 
 import { add, subtract, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { reversalOf } from '../preparations.js'
 import { expectOthersUnchanged } from './basics.js'
@@ -24,9 +24,8 @@ async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext):
 
 const bothNeeds = ['settle', 'clawbacks'] as const
 
-export const clawbacks: readonly AuditCase[] = [
-  {
-    id: 'AU-501',
+export const clawbacks = casesOf({
+  'AU-501': {
     name: 'A settlement that is retried under the same transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
@@ -41,8 +40,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(add(after, payout), 'after the retried settlement')
     },
   },
-  {
-    id: 'AU-502',
+  'AU-502': {
     name: 'UNSCORED debits the amount of BET_PAID, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     quote: 'unscored-debits',
@@ -57,8 +55,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-504',
+  'AU-504': {
     name: 'A clawback that exceeds the funds is refused and debits nothing, not even a part',
     source: 'spec 4.2, D20',
     quote: 'clawback-refused',
@@ -70,8 +67,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.noClawback(bet, reversal, wallet.id(), rest)
     },
   },
-  {
-    id: 'AU-505',
+  'AU-505': {
     name: 'A clawback of exactly the funds is debited',
     source: 'spec 4.2',
     quote: 'unscored-debits',
@@ -85,8 +81,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(zero, 'after a clawback of exactly the funds')
     },
   },
-  {
-    id: 'AU-510',
+  'AU-510': {
     name: 'An unsettlement that is retried, at once or later, debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -105,8 +100,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(after, 'after three copies of one unsettlement')
     },
   },
-  {
-    id: 'AU-516',
+  'AU-516': {
     name: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
@@ -120,8 +114,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-517',
+  'AU-517': {
     name: 'An unsettlement that arrives before its settlement debits nothing and is not a success',
     source: 'spec 4.2, D19',
     needs: ['settle'],
@@ -132,8 +125,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.notExecuted(answer, after, 'after an unsettlement of a bet that was never settled')
     },
   },
-  {
-    id: 'AU-518',
+  'AU-518': {
     name: 'An unsettlement that arrived before its settlement debits the payout afterwards: as a retry after a 5xx, as a new transaction after a refusal',
     source: 'spec 4.2, D8, D19',
     quote: 'platform-retries',
@@ -154,8 +146,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(staked, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-519',
+  'AU-519': {
     level: 'SHOULD',
     name: 'An unsettlement that arrives before its settlement is answered with SETTLEMENT_NOT_FOUND, 503',
     source: 'D19',
@@ -168,8 +159,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-520',
+  'AU-520': {
     name: 'A rollback of a paid or voided bet credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
@@ -184,8 +174,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(paid.balance, 'after the rollback of a voided bet')
     },
   },
-  {
-    id: 'AU-521',
+  'AU-521': {
     level: 'SHOULD',
     name: 'A rollback of a paid bet is refused',
     source: 'D13',
@@ -196,8 +185,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.refusal(await wallet.rollback(bet))
     },
   },
-  {
-    id: 'AU-522',
+  'AU-522': {
     name: 'A bet can be rolled back after its payout or its void was reversed',
     source: 'spec 3, D13',
     quote: 'placebet-undone',
@@ -211,8 +199,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-523',
+  'AU-523': {
     name: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -228,8 +215,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(paid.balance, 'after UNSCORED of a voided bet')
     },
   },
-  {
-    id: 'AU-509',
+  'AU-509': {
     name: 'After a clawback was refused for insufficient funds, a rollback of the bet credits nothing',
     source: 'D13',
     needs: bothNeeds,
@@ -241,8 +227,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(balance, 'after a rollback that followed a refused clawback')
     },
   },
-  {
-    id: 'AU-503',
+  'AU-503': {
     name: 'UNVOIDED debits the amount of VOIDED, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     quote: 'unvoided-debits',
@@ -256,8 +241,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-512',
+  'AU-512': {
     name: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
     source: 'spec 4.2, D18, D19',
     quote: 'unscored-debits',
@@ -275,8 +259,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-514',
+  'AU-514': {
     name: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -290,8 +273,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
-  {
-    id: 'AU-506',
+  'AU-506': {
     name: 'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
     source: 'spec 4.2 rule 2, D7',
     quote: 'debt-of-player',
@@ -311,8 +293,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-507',
+  'AU-507': {
     name: 'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
     source: 'spec 4.2 rule 2, D7',
     quote: 'debt-of-player',
@@ -330,8 +311,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-515',
+  'AU-515': {
     name: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
     source: 'D7, D18',
     quote: 'debt-of-player',
@@ -346,8 +326,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(balance, 'after the clawback of the new payout')
     },
   },
-  {
-    id: 'AU-571',
+  'AU-571': {
     level: 'SHOULD',
     name: 'The retry of a refused clawback gets the same refusal: the same status and error code',
     source: 'D2, D7',
@@ -361,8 +340,7 @@ export const clawbacks: readonly AuditCase[] = [
         expect.fail(`the same answer: ${describeAnswer(refusal)}`, describeAnswer(retry), retry)
     },
   },
-  {
-    id: 'AU-524',
+  'AU-524': {
     name: 'An unsettlement of an unknown bet changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
@@ -374,8 +352,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-525',
+  'AU-525': {
     level: 'SHOULD',
     name: 'An unsettlement of a bet that is unknown or rolled back is refused with a 4xx',
     source: 'D19',
@@ -387,8 +364,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.finalRefusal(await wallet.tryUnsettle(bet, 'UNVOIDED'))
     },
   },
-  {
-    id: 'AU-526',
+  'AU-526': {
     name: 'An unsettlement of a bet that was rolled back changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
@@ -402,8 +378,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-527',
+  'AU-527': {
     name: 'An unsettlement debits the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
     quote: 'bet-id',
@@ -421,8 +396,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED'), subtract(staked, first.payout))
     },
   },
-  {
-    id: 'AU-528',
+  'AU-528': {
     level: 'SHOULD',
     name: 'The settlement of a lost bet (BET_PAID of 0) can be unsettled without a change of the balance',
     source: 'D18',
@@ -434,8 +408,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after the lost bet was unsettled')
     },
   },
-  {
-    id: 'AU-529',
+  'AU-529': {
     level: 'SHOULD',
     name: 'An unsettlement with a known transactionId and a different betId or type is refused',
     source: 'D3, D4',
@@ -463,8 +436,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(staked, 'after the conflicts')
     },
   },
-  {
-    id: 'AU-530',
+  'AU-530': {
     level: 'SHOULD',
     name: 'A retried unsettlement may differ in transactionDate',
     source: 'D3',
@@ -478,8 +450,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
     },
   },
-  {
-    id: 'AU-531',
+  'AU-531': {
     name: 'Of a concurrent clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
     quote: 'clawback-refused',
@@ -509,8 +480,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-532',
+  'AU-532': {
     name: 'The retry of a placebet whose bet was settled changes no balance',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -522,8 +492,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(balance, 'after the retry of a placebet that was settled')
     },
   },
-  {
-    id: 'AU-551',
+  'AU-551': {
     level: 'SHOULD',
     name: 'The retry of a placebet whose bet was settled gets the first answer',
     source: 'D2',
@@ -534,8 +503,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.place(bet), balance)
     },
   },
-  {
-    id: 'AU-533',
+  'AU-533': {
     name: 'A settlement of a bet that was rolled back credits nothing',
     source: 'spec 3, D17',
     needs: ['settle'],
@@ -547,8 +515,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(opening, 'after a settlement of a rolled-back bet')
     },
   },
-  {
-    id: 'AU-552',
+  'AU-552': {
     // No MUST: after a restore from a backup, an operator may pay bets that the wallet has lost.
     level: 'SHOULD',
     name: 'A settlement of an unknown bet credits nothing',
@@ -560,8 +527,7 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(opening, 'after a settlement of an unknown bet')
     },
   },
-  {
-    id: 'AU-534',
+  'AU-534': {
     name: 'A concurrent unsettlement and rollback of one bet apply once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
@@ -592,8 +558,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-511',
+  'AU-511': {
     name: 'Concurrent copies of one unsettlement debit the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -618,8 +583,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-513',
+  'AU-513': {
     name: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -643,8 +607,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-535',
+  'AU-535': {
     level: 'SHOULD',
     name: 'A cash-out is not reversed by UNSCORED or UNVOIDED',
     source: 'spec 4.2, D18',
@@ -654,8 +617,7 @@ export const clawbacks: readonly AuditCase[] = [
       for (const answer of await unsettleCashout(context)) context.expect.error(answer)
     },
   },
-  {
-    id: 'AU-553',
+  'AU-553': {
     name: 'UNSCORED and UNVOIDED debit nothing of a cash-out',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -665,8 +627,7 @@ export const clawbacks: readonly AuditCase[] = [
       await unsettleCashout(context)
     },
   },
-  {
-    id: 'AU-554',
+  'AU-554': {
     name: 'The retry of an unsettlement succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -682,8 +643,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), zero)
     },
   },
-  {
-    id: 'AU-555',
+  'AU-555': {
     name: 'A settlement of a bet that was rolled back before it arrived credits nothing, whatever its type',
     source: 'spec 4.3, D11, D17',
     needs: ['settle'],
@@ -696,8 +656,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-556',
+  'AU-556': {
     level: 'SHOULD',
     name: 'An unsettlement of a credit that was reversed is refused with a 4xx, and not answered 5xx again and again',
     source: 'D19',
@@ -714,8 +673,7 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-508',
+  'AU-508': {
     level: 'SHOULD',
     name: 'An unsettlement of an uncollected credit is refused, and not for insufficient funds again',
     source: 'D19',
@@ -730,8 +688,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.rollback(spent))
     },
   },
-  {
-    id: 'AU-536',
+  'AU-536': {
     name: 'An unsettlement that names another player debits neither player',
     source: 'spec 2, 4.2, D15',
     needs: ['settle', 'other-player'],
@@ -748,8 +705,7 @@ export const clawbacks: readonly AuditCase[] = [
       expect.error(answer)
     },
   },
-  {
-    id: 'AU-537',
+  'AU-537': {
     name: 'A rollback of a bet that was settled as lost credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: ['settle'],
@@ -761,4 +717,4 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(after, 'after the rollback of a lost bet')
     },
   },
-]
+})

@@ -3,7 +3,7 @@
 import { subtract } from '../../numbers/decimal.js'
 import { write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import type { Bet } from '../wallet-calls.js'
 
@@ -34,9 +34,8 @@ async function placeInPieces({ wallet, expect, opening }: CaseContext, chunked: 
   expect.success(await wallet.place(bet, { delivery, label }), subtract(opening, bet.amount))
 }
 
-export const connections: readonly AuditCase[] = [
-  {
-    id: 'AU-902',
+export const connections = casesOf({
+  'AU-902': {
     name: 'A placebet whose caller disconnects and retries debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -53,8 +52,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-901',
+  'AU-901': {
     name: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
     source: 'spec 4.1, 4.3',
     quote: 'rollback-corrects',
@@ -70,8 +68,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-903',
+  'AU-903': {
     name: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -94,8 +91,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-904',
+  'AU-904': {
     name: 'An unsettlement whose caller disconnects and retries debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
@@ -122,8 +118,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-905',
+  'AU-905': {
     name: 'An incomplete placebet changes no balance and leaves no record: the complete one is decided as new',
     source: 'spec 4.1, D8',
     impact: 'A request that was cut off is executed with the part that arrived.',
@@ -140,8 +135,7 @@ export const connections: readonly AuditCase[] = [
       await expect.debit(bet, opening)
     },
   },
-  {
-    id: 'AU-911',
+  'AU-911': {
     level: 'SHOULD',
     name: 'A placebet whose body is shorter than its Content-Length changes no balance',
     source: 'spec 4.1',
@@ -160,16 +154,14 @@ export const connections: readonly AuditCase[] = [
       await expect.balance(opening, 'after the incomplete placebet')
     },
   },
-  {
-    id: 'AU-906',
+  'AU-906': {
     name: 'A placebet that arrives in small pieces is accepted like any other',
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
     run: context => placeInPieces(context, false),
   },
-  {
-    id: 'AU-907',
+  'AU-907': {
     name: 'A character that is split by the network is read correctly',
     source: 'spec 1.5, D24',
     quote: 'one-transaction',
@@ -196,8 +188,7 @@ export const connections: readonly AuditCase[] = [
       await expect.executed(await wallet.rollback(bet), opening, 'after the bet was rolled back')
     },
   },
-  {
-    id: 'AU-908',
+  'AU-908': {
     level: 'SHOULD',
     name: 'Slow and disconnected callers do not block the others',
     source: 'spec 1.5, A02',
@@ -245,8 +236,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-909',
+  'AU-909': {
     level: 'SHOULD',
     name: 'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
     source: 'spec 4, docs/errors.md',
@@ -281,7 +271,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-]
+})
 
 async function settleOnce({ wallet, units }: CaseContext, bet: Bet): Promise<null> {
   await wallet.trySettle(bet, 'BET_PAID', units(20))

@@ -3,7 +3,7 @@
 import { add, subtract, textOf } from '../../numbers/decimal.js'
 import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { isAgreed } from '../options.js'
 import { callForOtherPlayer, callsForUnknownPlayer } from './basics.js'
@@ -110,9 +110,8 @@ const agreed =
     for await (const [answer, code] of calls(context)) context.expect.agreedRefusal(answer, code)
   }
 
-export const errors: readonly AuditCase[] = [
-  {
-    id: 'AU-601',
+export const errors = casesOf({
+  'AU-601': {
     name: 'A refusal for insufficient funds or an unknown player has exactly errorCode and description',
     source: 'spec 2, 7.2',
     quote: 'error-body',
@@ -125,8 +124,7 @@ export const errors: readonly AuditCase[] = [
       expect.exactError(await wallet.rollback({ betId: bet.betId, playerId: `${wallet.id()}-unknown` }))
     },
   },
-  {
-    id: 'AU-602',
+  'AU-602': {
     name: 'A body that is malformed or not an object is refused, with exactly errorCode and description',
     source: 'spec 4, 7',
     quote: 'error-body',
@@ -137,8 +135,7 @@ export const errors: readonly AuditCase[] = [
       await context.expect.balance(context.opening, 'after malformed bodies')
     },
   },
-  {
-    id: 'AU-603',
+  'AU-603': {
     level: 'SHOULD',
     name: 'A body that is malformed or not an object is refused with a 4xx',
     source: 'docs/errors.md',
@@ -147,8 +144,7 @@ export const errors: readonly AuditCase[] = [
       for (const answer of await malformed(context)) context.expect.finalRefusal(answer)
     },
   },
-  {
-    id: 'AU-604',
+  'AU-604': {
     name: 'A call without transactionId, betId, playerId, amount or currency, or an unsettlement without type, is refused and changes no balance',
     source: 'spec 4.1 to 4.3',
     quote: 'amount-required',
@@ -171,8 +167,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-608',
+  'AU-608': {
     name: 'An unsettlement of an unlisted type debits nothing',
     source: 'spec 4.2',
     quote: 'unsettlement-types',
@@ -188,8 +183,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-607',
+  'AU-607': {
     level: 'SHOULD',
     name: 'Unlisted values of betType and type, and invalid dates, are refused with a 4xx',
     source: 'spec 4.1 to 4.3, D25, D26',
@@ -212,8 +206,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-606',
+  'AU-606': {
     level: 'SHOULD',
     name: 'A field of another JSON type (number, object, list) is refused with a 4xx',
     source: 'spec 2',
@@ -226,8 +219,7 @@ export const errors: readonly AuditCase[] = [
         )
     },
   },
-  {
-    id: 'AU-605',
+  'AU-605': {
     level: 'SHOULD',
     name: 'A call without any one of the required fields is refused with a 4xx',
     source: 'spec 4.1 to 4.3',
@@ -239,8 +231,7 @@ export const errors: readonly AuditCase[] = [
       })
     },
   },
-  {
-    id: 'AU-609',
+  'AU-609': {
     level: 'SHOULD',
     name: 'ISO 8601 dates are accepted with Z, with an offset, without a zone, with a space instead of the T, and with up to seven decimals',
     source: 'D25',
@@ -256,8 +247,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-610',
+  'AU-610': {
     level: 'SHOULD',
     name: 'The refusals that the interface names have the agreed statuses and error codes',
     source: 'spec 7, docs/errors.md',
@@ -275,8 +265,7 @@ export const errors: readonly AuditCase[] = [
       yield [foreign, 'INVALID_CURRENCY']
     }),
   },
-  {
-    id: 'AU-625',
+  'AU-625': {
     name: 'A clawback that exceeds the funds is refused with INSUFFICIENT_FUNDS, or the code agreed for it',
     source: 'spec 4.2, 7',
     quote: 'insufficient-funds-code',
@@ -288,8 +277,7 @@ export const errors: readonly AuditCase[] = [
       expect.agreedCode(refusal, 'INSUFFICIENT_FUNDS')
     },
   },
-  {
-    id: 'AU-626',
+  'AU-626': {
     name: 'A call for an unknown player is refused with INVALID_PLAYER, or the code agreed for it',
     source: 'spec 7',
     quote: 'unknown-player-in-any-call',
@@ -300,8 +288,7 @@ export const errors: readonly AuditCase[] = [
         context.expect.agreedCode(answer, 'INVALID_PLAYER')
     },
   },
-  {
-    id: 'AU-611',
+  'AU-611': {
     level: 'SHOULD',
     name: 'A final refusal has a 4xx status and is never a fault (5xx)',
     source: 'D9',
@@ -310,8 +297,7 @@ export const errors: readonly AuditCase[] = [
       for (const answer of await refusedFinally(context)) context.expect.finalRefusal(answer)
     },
   },
-  {
-    id: 'AU-627',
+  'AU-627': {
     name: 'A refusal is no fault: not every refusal has a 5xx, unless that was agreed',
     source: 'spec 4.2, 7, D9',
     quote: 'platform-retries',
@@ -331,8 +317,7 @@ export const errors: readonly AuditCase[] = [
         })
     },
   },
-  {
-    id: 'AU-612',
+  'AU-612': {
     level: 'SHOULD',
     name: 'Errors have Content-Type application/json',
     source: 'spec 4',
@@ -349,8 +334,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-613',
+  'AU-613': {
     level: 'SHOULD',
     name: 'Descriptions contain no internals: no SQL, stack trace, file path or parser message',
     source: 'docs/errors.md',
@@ -373,8 +357,7 @@ export const errors: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-621',
+  'AU-621': {
     level: 'SHOULD',
     name: 'A bet that is placed or rolled back already, or unknown, is refused with INVALID_BET and its status',
     source: 'D10, D11, D19, docs/errors.md',
@@ -394,8 +377,7 @@ export const errors: readonly AuditCase[] = [
       yield [await wallet.place(late, 'placebet after its rollback'), 'INVALID_BET']
     }),
   },
-  {
-    id: 'AU-622',
+  'AU-622': {
     level: 'SHOULD',
     name: 'A known transactionId with a different content is refused with TRANSACTION_CONFLICT and its status, whatever differs',
     source: 'D4, docs/errors.md',
@@ -417,8 +399,7 @@ export const errors: readonly AuditCase[] = [
       }
     }),
   },
-  {
-    id: 'AU-623',
+  'AU-623': {
     level: 'SHOULD',
     name: 'A call for a player who does not own the bet is refused with INVALID_PLAYER (a placebet with INVALID_BET) and its status',
     source: 'D15, docs/errors.md',
@@ -431,8 +412,7 @@ export const errors: readonly AuditCase[] = [
       yield [placebet, 'INVALID_BET']
     }),
   },
-  {
-    id: 'AU-624',
+  'AU-624': {
     level: 'SHOULD',
     name: 'A call that is not what the interface describes is refused with INVALID_REQUEST and its status',
     source: 'spec 4, docs/errors.md',
@@ -449,4 +429,4 @@ export const errors: readonly AuditCase[] = [
       }
     }),
   },
-]
+})

@@ -12,7 +12,7 @@ import {
 } from '../../numbers/decimal.js'
 import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
@@ -75,9 +75,8 @@ async function settleLarge(
   await expect.balance(add(before, payout), `after a payout of ${money(payout)}`)
 }
 
-export const funds: readonly AuditCase[] = [
-  {
-    id: 'AU-403',
+export const funds = casesOf({
+  'AU-403': {
     name: 'Concurrent bets of one player, and their rollbacks, are all applied: no update is lost',
     source: 'spec 3',
     quote: 'stake-debited',
@@ -97,8 +96,7 @@ export const funds: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-401',
+  'AU-401': {
     name: 'Concurrent bets never debit more than the funds',
     source: 'spec 3, 4.1',
     quote: 'funds-required',
@@ -123,8 +121,7 @@ export const funds: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-402',
+  'AU-402': {
     level: 'SHOULD',
     name: 'Of concurrent bets, as many are accepted as the funds cover; the others are refused',
     source: 'spec 4.1',
@@ -136,8 +133,7 @@ export const funds: readonly AuditCase[] = [
       for (const answer of answers) if (answer.success === null) context.expect.refusal(answer)
     },
   },
-  {
-    id: 'AU-404',
+  'AU-404': {
     name: 'Sums are exact: 0.1 plus 0.2 is 0.3, and ten times 0.10 is 1.00',
     source: 'spec 2, D21',
     quote: 'stake-debited',
@@ -150,8 +146,7 @@ export const funds: readonly AuditCase[] = [
       await expect.balance(balance, 'after small bets')
     },
   },
-  {
-    id: 'AU-405',
+  'AU-405': {
     name: 'Small stakes can be debited until the balance is exactly zero',
     source: 'spec 3, D21',
     quote: 'stake-debited',
@@ -165,8 +160,7 @@ export const funds: readonly AuditCase[] = [
       await expect.balance(rest, 'after three bets of a third of the funds')
     },
   },
-  {
-    id: 'AU-406',
+  'AU-406': {
     name: 'An amount with more decimals than the currency is debited exactly or refused, never rounded',
     source: 'D21, D22',
     quote: 'stake-debited',
@@ -182,8 +176,7 @@ export const funds: readonly AuditCase[] = [
       await exactOrRefused(context, long, parseDecimal(long) ?? zero)
     },
   },
-  {
-    id: 'AU-407',
+  'AU-407': {
     level: 'SHOULD',
     name: 'An amount with more decimals than the currency is refused',
     source: 'D22',
@@ -193,8 +186,7 @@ export const funds: readonly AuditCase[] = [
       context.expect.finalRefusal(await exactOrRefused(context, textOf(exact), exact))
     },
   },
-  {
-    id: 'AU-408',
+  'AU-408': {
     level: 'SHOULD',
     name: 'An amount may have trailing zeros: 1.500 is 1.50',
     source: 'D22',
@@ -209,8 +201,7 @@ export const funds: readonly AuditCase[] = [
         expect.fail(`success for amount ${writing}`, describeAnswer(answer), answer, withoutSuccess(answer))
     },
   },
-  {
-    id: 'AU-221',
+  'AU-221': {
     level: 'SHOULD',
     name: 'Amounts are compared by value: 2, 2.00 and 2.000 are the same transaction',
     source: 'D3, D21',
@@ -225,8 +216,7 @@ export const funds: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-409',
+  'AU-409': {
     name: 'A negative stake is refused and changes no balance',
     source: 'spec 4.1, D22',
     impact: 'A stake of -100 is a deposit of 100.',
@@ -234,8 +224,7 @@ export const funds: readonly AuditCase[] = [
       await allRefused(context, [raw('-1'), raw('-0.01'), '-1', raw('-1e2')])
     },
   },
-  {
-    id: 'AU-410',
+  'AU-410': {
     name: 'An amount that has no value as a decimal is refused and changes no balance',
     source: 'spec 2, 4.1, D22',
     impact: 'null, true or "NaN" becomes 0, or the balance is not a number any more.',
@@ -244,8 +233,7 @@ export const funds: readonly AuditCase[] = [
       await allRefused(context, [null, true, false, [], [raw('1')], {}, ...texts])
     },
   },
-  {
-    id: 'AU-413',
+  'AU-413': {
     name: 'A large payout and its clawback keep every digit: 90071992547409.93',
     source: 'spec 2, D21',
     quote: 'unscored-debits',
@@ -263,8 +251,7 @@ export const funds: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after its clawback')
     },
   },
-  {
-    id: 'AU-418',
+  'AU-418': {
     name: 'A stake of 15 digits is debited and returned to the last digit: 9876543210123.47',
     source: 'spec 2, 4.1, D21, D22',
     quote: 'stake-debited',
@@ -283,8 +270,7 @@ export const funds: readonly AuditCase[] = [
       await expect.balance(after, 'after the rollback of a stake of 15 digits')
     },
   },
-  {
-    id: 'AU-414',
+  'AU-414': {
     name: 'An amount with an exponent is read as its value, or refused',
     source: 'D21, D22',
     quote: 'stake-debited',
@@ -295,8 +281,7 @@ export const funds: readonly AuditCase[] = [
       await exactOrRefused(context, `${exact.units}e-${exact.scale}`, exact)
     },
   },
-  {
-    id: 'AU-411',
+  'AU-411': {
     name: 'A huge amount is refused quickly and changes no balance: 1e400, 1e2000000000, 60 digits; 1e-399 is not rounded',
     source: 'D22',
     quote: 'funds-insufficient',
@@ -321,8 +306,7 @@ export const funds: readonly AuditCase[] = [
       await exactOrRefused(context, `0.${'0'.repeat(398)}1`, { units: 1n, scale: 399 })
     },
   },
-  {
-    id: 'AU-415',
+  'AU-415': {
     level: 'SHOULD',
     name: 'An amount that is negative, huge or not a decimal is refused with a 4xx',
     source: 'D22, docs/errors.md',
@@ -336,8 +320,7 @@ export const funds: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-416',
+  'AU-416': {
     name: 'A stake of the smallest unit of the currency is debited exactly',
     source: 'spec 4.1, D22',
     quote: 'stake-debited',
@@ -347,4 +330,4 @@ export const funds: readonly AuditCase[] = [
       await expect.balance(after, 'after a stake of the smallest unit')
     },
   },
-]
+})

@@ -4,7 +4,7 @@ import { compare, subtract, textOf } from '../../numbers/decimal.js'
 import { quoted } from '../../wire/curl.js'
 import { type Json, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import type { Bet } from '../wallet-calls.js'
 
@@ -74,9 +74,8 @@ function textWith(
   return `${text.slice(0, -1)},${put}}`
 }
 
-export const hostile: readonly AuditCase[] = [
-  {
-    id: 'AU-801',
+export const hostile = casesOf({
+  'AU-801': {
     name: 'A body nested 100,000 levels deep is refused quickly, and the wallet continues to answer',
     source: 'A02',
     impact: 'One request of 200 kB ends the process, and with it every call in flight.',
@@ -112,8 +111,7 @@ export const hostile: readonly AuditCase[] = [
       )
     },
   },
-  {
-    id: 'AU-802',
+  'AU-802': {
     level: 'SHOULD',
     name: 'A body of 4 MiB is refused with PAYLOAD_TOO_LARGE',
     source: 'docs/errors.md, A02',
@@ -137,8 +135,7 @@ export const hostile: readonly AuditCase[] = [
       if (answer.status !== null) expect.agreedRefusal(answer, 'PAYLOAD_TOO_LARGE')
     },
   },
-  {
-    id: 'AU-803',
+  'AU-803': {
     name: 'Duplicate keys are refused, or one value is used consistently: one of the two stakes is debited once',
     source: 'D26',
     impact: 'A filter in front of the wallet reads one amount, and the wallet reads the other.',
@@ -162,8 +159,7 @@ export const hostile: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-805',
+  'AU-805': {
     name: 'Fields of __proto__, of constructor or of another call are not read as fields of the body',
     source: 'spec 4.1, A02',
     quote: 'amount-required',
@@ -183,8 +179,7 @@ export const hostile: readonly AuditCase[] = [
       await expect.notExecuted(plain, opening, 'after a placebet without an amount')
     },
   },
-  {
-    id: 'AU-806',
+  'AU-806': {
     name: 'transactionIds and betIds of 255 characters that differ in the last one are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -196,8 +191,7 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-807',
+  'AU-807': {
     name: 'Ids that differ in case, surrounding spaces or accents are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -219,8 +213,7 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-817',
+  'AU-817': {
     name: 'Ids that differ only in characters outside Latin-1 are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
@@ -239,8 +232,7 @@ export const hostile: readonly AuditCase[] = [
         }
     },
   },
-  {
-    id: 'AU-808',
+  'AU-808': {
     name: 'Ids that look like numbers are text: 7 and 07, 1 and 1.0, and numbers of many digits are distinct, or answered with an error',
     source: 'spec 2, D24',
     quote: 'transaction-id',
@@ -258,8 +250,7 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-811',
+  'AU-811': {
     level: 'SHOULD',
     name: 'A body that is not UTF-8, or starts with a byte order mark, gets a 4xx',
     source: 'D26',
@@ -286,8 +277,7 @@ export const hostile: readonly AuditCase[] = [
       )
     },
   },
-  {
-    id: 'AU-813',
+  'AU-813': {
     name: 'Content-Type application/json is accepted with a charset, and in upper or lower case',
     source: 'spec 1.3',
     quote: 'post-of-json',
@@ -306,8 +296,7 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-814',
+  'AU-814': {
     name: 'Only POST changes a balance',
     source: 'spec 1.3, 4',
     quote: 'post-of-json',
@@ -334,8 +323,7 @@ export const hostile: readonly AuditCase[] = [
       await expect.balance(opening, 'after GET /placebet?…')
     },
   },
-  {
-    id: 'AU-816',
+  'AU-816': {
     name: 'Text that resembles SQL, a path or a property is an id like any other, or refused; a query object or a list finds no other bet',
     source: 'D24',
     impact: 'Injection: one id rolls back every bet of the player.',
@@ -369,4 +357,4 @@ export const hostile: readonly AuditCase[] = [
       expect.success(await wallet.rollback(held), opening)
     },
   },
-]
+})

@@ -1,7 +1,7 @@
 /** AU-3xx: rollbacks that arrive before their bets, or concurrently (D11). */
 
 import { add } from '../../numbers/decimal.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { expectOthersUnchanged } from './basics.js'
 
@@ -31,9 +31,8 @@ async function race(
   await expect.balance(opening, 'after concurrent placebets and rollbacks')
 }
 
-export const lateBets: readonly AuditCase[] = [
-  {
-    id: 'AU-301',
+export const lateBets = casesOf({
+  'AU-301': {
     name: 'A placebet that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -45,8 +44,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, 'after a placebet that arrived after its rollback')
     },
   },
-  {
-    id: 'AU-302',
+  'AU-302': {
     level: 'SHOULD',
     name: 'A placebet that arrives after its rollback is refused',
     source: 'D11',
@@ -56,8 +54,7 @@ export const lateBets: readonly AuditCase[] = [
       expect.refusal(await wallet.place(bet))
     },
   },
-  {
-    id: 'AU-303',
+  'AU-303': {
     name: 'A late placebet debits nothing when it is retried, nor under another transactionId',
     source: 'D6, D11',
     impact: 'The first late copy is refused, but the second one is accepted.',
@@ -68,8 +65,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, 'after late placebets')
     },
   },
-  {
-    id: 'AU-304',
+  'AU-304': {
     name: 'A rollback after a refused late placebet credits nothing',
     source: 'D11, D12',
     impact: 'Money is created: a stake that was never debited is credited.',
@@ -81,8 +77,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, 'after further rollbacks of a late placebet')
     },
   },
-  {
-    id: 'AU-305',
+  'AU-305': {
     name: 'The retried rollback of an unknown bet succeeds and changes no balance, even after the late placebet',
     source: 'spec 1.5, 4.3',
     quote: 'rollback-of-unknown-bet',
@@ -97,8 +92,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, 'after retries of the rollback before and after a late placebet')
     },
   },
-  {
-    id: 'AU-306',
+  'AU-306': {
     name: 'A concurrent placebet and rollback net to zero when the placebet is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -109,8 +103,7 @@ export const lateBets: readonly AuditCase[] = [
         await race(context, 'placebet', round)
     },
   },
-  {
-    id: 'AU-307',
+  'AU-307': {
     name: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -121,8 +114,7 @@ export const lateBets: readonly AuditCase[] = [
         await race(context, 'rollbackbet', round)
     },
   },
-  {
-    id: 'AU-308',
+  'AU-308': {
     name: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
     quote: 'rollback-corrects',
@@ -141,8 +133,7 @@ export const lateBets: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-309',
+  'AU-309': {
     name: 'The tombstone of an unknown bet blocks that bet only',
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
@@ -155,8 +146,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.executed(await wallet.rollback(other), opening, 'after the other bet was rolled back')
     },
   },
-  {
-    id: 'AU-310',
+  'AU-310': {
     name: 'A placebet after its rollback debits nothing, whatever its betType, and also if the bet was refused before',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -177,8 +167,7 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, `after a ${label}`)
     },
   },
-  {
-    id: 'AU-311',
+  'AU-311': {
     name: 'A placebet of each player that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
@@ -199,4 +188,4 @@ export const lateBets: readonly AuditCase[] = [
       await expect.balance(opening, 'after late placebets of two players')
     },
   },
-]
+})

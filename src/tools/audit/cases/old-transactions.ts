@@ -2,7 +2,7 @@
 
 import { add, type Decimal, subtract } from '../../numbers/decimal.js'
 import type { Answer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Bet } from '../wallet-calls.js'
@@ -117,9 +117,8 @@ async function oldTransactions({
   return { retries, balance: add(balance, corrected) }
 }
 
-export const oldTransactionCases: readonly AuditCase[] = [
-  {
-    id: 'AU-241',
+export const oldTransactionCases = casesOf({
+  'AU-241': {
     name: 'Retries of transactions change no balance after 1,000 others of each operation',
     source: 'spec 1.5, D5',
     quote: 'one-transaction',
@@ -141,8 +140,7 @@ export const oldTransactionCases: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-242',
+  'AU-242': {
     name: 'A placebet that arrives after its rollback and 1,000 rollbacks of other unknown bets debits nothing',
     source: 'spec 4.1, 4.3, D5, D11',
     quote: 'rollback-corrects',
@@ -167,4 +165,4 @@ export const oldTransactionCases: readonly AuditCase[] = [
       }
     },
   },
-]
+})

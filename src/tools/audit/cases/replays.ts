@@ -3,7 +3,7 @@
 import { add, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Json, raw } from '../../wire/json.js'
 import { describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { type AuditCase, casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
@@ -15,24 +15,15 @@ interface Conflict {
   change(context: CaseContext, bet: Bet): Record<string, Json>
 }
 
-const conflicts: readonly Conflict[] = [
-  {
+const conflicts = {
+  amount: {
     field: 'amount',
     change: ({ units }, bet) => ({ amount: raw(textOf(subtract(bet.amount, units(1)))) }),
   },
-  {
-    field: 'betId',
-    change: ({ wallet }) => ({ betId: `${wallet.id()}-b` }),
-  },
-  {
-    field: 'currency',
-    change: ({ foreignCurrency }) => ({ currency: foreignCurrency() }),
-  },
-  {
-    field: 'playerId',
-    change: ({ wallet }) => ({ playerId: `${wallet.id()}-unknown` }),
-  },
-]
+  betId: { field: 'betId', change: ({ wallet }) => ({ betId: `${wallet.id()}-b` }) },
+  currency: { field: 'currency', change: ({ foreignCurrency }) => ({ currency: foreignCurrency() }) },
+  playerId: { field: 'playerId', change: ({ wallet }) => ({ playerId: `${wallet.id()}-unknown` }) },
+} as const satisfies Record<string, Conflict>
 
 async function changed(context: CaseContext, { field, change }: Conflict) {
   const { prepare, wallet } = context
@@ -43,26 +34,22 @@ async function changed(context: CaseContext, { field, change }: Conflict) {
   return { answer, bet }
 }
 
-const conflictCases = conflicts.map(
-  ({ field, change }, index): AuditCase => ({
-    id: `AU-${231 + index}`,
-    level: 'SHOULD',
-    name: `A placebet with a known transactionId and a different ${field} is refused`,
-    source: 'D3, D4',
-    impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
-    async run(context) {
-      const { wallet, expect, opening } = context
-      const { answer, bet } = await changed(context, { field, change })
-      expect.refusal(answer)
-      const retry = await wallet.place(bet, 'retry of the original placebet')
-      expect.success(retry, subtract(opening, bet.amount))
-    },
-  }),
-)
+const conflictCase = (conflict: Conflict): Omit<AuditCase, 'id'> => ({
+  level: 'SHOULD',
+  name: `A placebet with a known transactionId and a different ${conflict.field} is refused`,
+  source: 'D3, D4',
+  impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
+  async run(context) {
+    const { wallet, expect, opening } = context
+    const { answer, bet } = await changed(context, conflict)
+    expect.refusal(answer)
+    const retry = await wallet.place(bet, 'retry of the original placebet')
+    expect.success(retry, subtract(opening, bet.amount))
+  },
+})
 
-export const replays: readonly AuditCase[] = [
-  {
-    id: 'AU-201',
+export const replays = casesOf({
+  'AU-201': {
     name: 'A placebet that is retried at once gets the same answer and debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -74,8 +61,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(after, 'after three copies of one placebet')
     },
   },
-  {
-    id: 'AU-203',
+  'AU-203': {
     name: 'Concurrent copies of one placebet are all accepted and debit the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -96,8 +82,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-202',
+  'AU-202': {
     name: 'A placebet that is retried later debits the stake once and returns the current balance',
     source: 'spec 1.4, 1.5, D2',
     quote: 'current-balance',
@@ -112,8 +97,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(current, 'after a late retry')
     },
   },
-  {
-    id: 'AU-204',
+  'AU-204': {
     name: 'A rollbackbet that is retried, at once or later, credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -131,8 +115,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(after, 'after three copies of one rollback')
     },
   },
-  {
-    id: 'AU-206',
+  'AU-206': {
     name: 'Further rollbacks of a bet under other transactionIds credit nothing',
     source: 'spec 4.3, D12',
     impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
@@ -145,8 +128,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-205',
+  'AU-205': {
     name: 'Concurrent copies of one rollbackbet credit the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
@@ -165,8 +147,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-207',
+  'AU-207': {
     level: 'SHOULD',
     name: 'A rollbackbet of a bet that is already rolled back succeeds, under any transactionId',
     source: 'D12',
@@ -177,8 +158,7 @@ export const replays: readonly AuditCase[] = [
       for (let time = 1; time <= 2; time += 1) expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-208',
+  'AU-208': {
     name: 'Concurrent rollbacks of one bet under different transactionIds credit the stake once',
     source: 'spec 4.3, D12',
     impact:
@@ -198,8 +178,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-209',
+  'AU-209': {
     name: 'A placebet that was refused for insufficient funds debits nothing when retried, even with sufficient funds',
     source: 'D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
@@ -212,8 +191,7 @@ export const replays: readonly AuditCase[] = [
       await expect.notExecuted(retry, opening, 'after the retry of a refused placebet')
     },
   },
-  {
-    id: 'AU-210',
+  'AU-210': {
     level: 'SHOULD',
     name: 'The retry of a refused call gets the same refusal: the same status and error code',
     source: 'D2, D6',
@@ -227,8 +205,7 @@ export const replays: readonly AuditCase[] = [
         expect.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(second), second)
     },
   },
-  {
-    id: 'AU-211',
+  'AU-211': {
     level: 'SHOULD',
     name: 'A replayed success has the walletTransactionId of the first answer',
     source: 'spec 1.5, D2',
@@ -248,8 +225,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-212',
+  'AU-212': {
     name: 'The retry of a placebet whose bet was rolled back debits nothing',
     source: 'spec 1.5, D14',
     quote: 'one-transaction',
@@ -261,8 +237,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after the retry of a placebet that was rolled back')
     },
   },
-  {
-    id: 'AU-213',
+  'AU-213': {
     level: 'SHOULD',
     name: 'The retry of a placebet whose bet was rolled back gets the first answer',
     source: 'D2, D14',
@@ -273,8 +248,7 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.place(bet), opening)
     },
   },
-  {
-    id: 'AU-214',
+  'AU-214': {
     name: 'A second placebet for the same bet under another transactionId debits nothing',
     source: 'spec 2, D10',
     quote: 'bet-id',
@@ -288,8 +262,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(after, 'after a second placebet for the same bet')
     },
   },
-  {
-    id: 'AU-215',
+  'AU-215': {
     level: 'SHOULD',
     name: 'A second placebet for the same bet under another transactionId is refused',
     source: 'D10',
@@ -300,8 +273,7 @@ export const replays: readonly AuditCase[] = [
       for (let time = 1; time <= 2; time += 1) expect.refusal(await wallet.place(retry))
     },
   },
-  {
-    id: 'AU-216',
+  'AU-216': {
     name: 'Concurrent placebets for one bet under different transactionIds debit one stake',
     source: 'spec 2, D10',
     quote: 'bet-id',
@@ -322,15 +294,14 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-218',
+  'AU-218': {
     name: 'A known transactionId with a different amount, bet, currency or player changes no balance',
     source: 'spec 1.5, D4',
     quote: 'one-transaction',
     impact: 'A retry changes money: a value that was corrupted on the way is booked.',
     async run(context) {
       const { wallet, expect, opening } = context
-      for (const conflict of conflicts) {
+      for (const conflict of Object.values(conflicts)) {
         const { bet } = await changed(context, conflict)
         const balance = subtract(opening, bet.amount)
         await expect.balance(balance, `after a retry with a different ${conflict.field}`)
@@ -338,8 +309,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-217',
+  'AU-217': {
     name: 'Concurrent placebets for different bets under one transactionId debit one stake',
     source: 'spec 1.5, D1, D4',
     quote: 'one-transaction',
@@ -362,8 +332,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-219',
+  'AU-219': {
     level: 'SHOULD',
     name: 'A retried placebet may differ in odds, betType, sessionId and transactionDate',
     source: 'D3',
@@ -383,8 +352,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-220',
+  'AU-220': {
     level: 'SHOULD',
     name: 'A retried rollbackbet may differ in transactionDate',
     source: 'D3',
@@ -399,8 +367,7 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet, transactionId, { fields, label }), opening)
     },
   },
-  {
-    id: 'AU-222',
+  'AU-222': {
     level: 'SHOULD',
     name: 'A rollbackbet may reuse the transactionId of its placebet',
     source: 'D1',
@@ -412,8 +379,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after a rollback with the transactionId of the placebet')
     },
   },
-  {
-    id: 'AU-223',
+  'AU-223': {
     name: 'A rollbackbet with a known transactionId and a different bet changes no balance',
     source: 'spec 1.5, D4',
     quote: 'one-transaction',
@@ -428,8 +394,7 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(balance, 'after a retry of the rollback with a different betId')
     },
   },
-  {
-    id: 'AU-224',
+  'AU-224': {
     name: 'A bet that was rolled back cannot be placed again, not even under another transactionId',
     source: 'D10, D11',
     impact:
@@ -443,8 +408,7 @@ export const replays: readonly AuditCase[] = [
       expect.refusal(answer)
     },
   },
-  {
-    id: 'AU-225',
+  'AU-225': {
     level: 'SHOULD',
     name: 'The transactionDate does not affect the decision: a rollback dated before its placebet is executed',
     source: 'D25',
@@ -456,8 +420,7 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet, undefined, { fields, label }), opening)
     },
   },
-  {
-    id: 'AU-226',
+  'AU-226': {
     name: 'A rollbackbet is executed whatever the dates of bet and rollback are: hours, a day or a month ago',
     source: 'spec 4.3, D25',
     quote: 'placebet-undone',
@@ -482,9 +445,11 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after late rollbacks')
     },
   },
-  ...conflictCases,
-  {
-    id: 'AU-236',
+  'AU-231': conflictCase(conflicts.amount),
+  'AU-232': conflictCase(conflicts.betId),
+  'AU-233': conflictCase(conflicts.currency),
+  'AU-234': conflictCase(conflicts.playerId),
+  'AU-236': {
     name: 'The retry of an accepted placebet succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
@@ -498,8 +463,7 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.place(bet, label), zero)
     },
   },
-  {
-    id: 'AU-237',
+  'AU-237': {
     level: 'SHOULD',
     name: 'A replayed success has the status of the first answer',
     source: 'spec 1.5, D2',
@@ -516,8 +480,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-238',
+  'AU-238': {
     level: 'SHOULD',
     name: 'The transactionId of a refused placebet with another bet, amount or currency is refused',
     source: 'D3, D4, D6',
@@ -540,8 +503,7 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-235',
+  'AU-235': {
     level: 'SHOULD',
     name: 'A rollbackbet with a known transactionId and a different betId or playerId is refused',
     source: 'D3, D4',
@@ -566,8 +528,7 @@ export const replays: readonly AuditCase[] = [
       expect.refusal(unknown)
     },
   },
-  {
-    id: 'AU-119',
+  'AU-119': {
     level: 'SHOULD',
     name: 'A call for a player who does not own the bet is refused',
     source: 'D15',
@@ -581,8 +542,7 @@ export const replays: readonly AuditCase[] = [
       expect.refusal(placebet)
     },
   },
-  {
-    id: 'AU-120',
+  'AU-120': {
     name: 'A transactionId that another player’s bet has used changes no balance',
     source: 'spec 1.5, 2, D1, D4',
     quote: 'one-transaction',
@@ -601,8 +561,7 @@ export const replays: readonly AuditCase[] = [
       await expectOthersUnchanged(context, others, answer)
     },
   },
-  {
-    id: 'AU-123',
+  'AU-123': {
     level: 'SHOULD',
     name: 'A free bet (a stake of 0) can be rolled back, also once more',
     source: 'spec 4.3, D12, D22',
@@ -618,4 +577,4 @@ export const replays: readonly AuditCase[] = [
         expect.success(await wallet.rollback(bet, id, label), opening)
     },
   },
-]
+})

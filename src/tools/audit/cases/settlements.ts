@@ -1,7 +1,7 @@
 /** AU-54x: several settlements of one bet, and concurrent settlements (spec 3, 4.2, D17, D18). */
 
 import { add, compare, subtract } from '../../numbers/decimal.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Bet } from '../wallet-calls.js'
@@ -32,9 +32,8 @@ async function settleAndRollBack(
   )
 }
 
-export const settlements: readonly AuditCase[] = [
-  {
-    id: 'AU-538',
+export const settlements = casesOf({
+  'AU-538': {
     name: 'UNVOIDED debits what the void credited, even if that is less than the stake',
     source: 'spec 3, 4.2',
     quote: 'unvoided-debits',
@@ -48,8 +47,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.balance(staked, 'after UNVOIDED of a void of a part of the stake')
     },
   },
-  {
-    id: 'AU-539',
+  'AU-539': {
     name: 'Several voids of one bet are debited together',
     source: 'spec 3, 4.2, D17, D18',
     quote: 'unvoided-debits',
@@ -62,8 +60,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNVOIDED'), staked, 'after UNVOIDED of three voids')
     },
   },
-  {
-    id: 'AU-540',
+  'AU-540': {
     name: 'Of a bet with a payout and a void, UNSCORED debits the payout only, and UNVOIDED the void only',
     source: 'spec 3, 4.2, D18',
     quote: 'unscored-debits',
@@ -85,8 +82,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-541',
+  'AU-541': {
     name: 'Concurrent copies of one settlement are credited once',
     source: 'D17',
     needs: ['settle'],
@@ -107,8 +103,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-542',
+  'AU-542': {
     name: 'Concurrent settlements and bets of one player are all applied: no update is lost',
     source: 'spec 3, D17',
     needs: ['settle'],
@@ -131,8 +126,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-543',
+  'AU-543': {
     name: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
@@ -156,8 +150,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-544',
+  'AU-544': {
     name: 'The retry of an unsettlement does not debit the payout of a later settlement',
     source: 'spec 1.5, 4.2, D2',
     quote: 'one-transaction',
@@ -176,8 +169,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
-  {
-    id: 'AU-545',
+  'AU-545': {
     name: 'A settlement that meets an unsettlement of its bet is debited by it, or by the next one',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
@@ -211,8 +203,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-546',
+  'AU-546': {
     name: 'A rollback of a bet that was cashed out credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
@@ -224,8 +215,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.balance(balance, 'after the rollback of a bet that was cashed out')
     },
   },
-  {
-    id: 'AU-547',
+  'AU-547': {
     // No MUST: a 4xx is final for the platform, which rolls back under a new transactionId then (AU-522).
     level: 'SHOULD',
     name: 'A rollback that was refused because of a payout succeeds when it is retried after the reversal',
@@ -242,8 +232,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.balance(opening, 'after the retry of the rollback')
     },
   },
-  {
-    id: 'AU-548',
+  'AU-548': {
     name: 'Of a concurrent settlement and rollback of one bet, one is applied, and not both',
     source: 'spec 3, 4.3, D13, D17',
     needs: ['settle'],
@@ -266,8 +255,7 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-549',
+  'AU-549': {
     name: 'A rollback of a bet that was voided in part does not return that part again',
     source: 'spec 4.3, D13',
     needs: ['settle'],
@@ -281,8 +269,7 @@ export const settlements: readonly AuditCase[] = [
       await expect.balance(isRest ? opening : balance, 'after the rollback of a bet that was voided in part')
     },
   },
-  {
-    id: 'AU-550',
+  'AU-550': {
     name: 'A rollback of a bet that was settled, unsettled and settled again credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: bothNeeds,
@@ -304,4 +291,4 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-]
+})
