@@ -111,7 +111,7 @@ export function describeForeign({ sender, firstRequest, requests, answer }: Fore
 }
 
 const waitMsMax = 60_000
-const pauseMsLeast = 100
+const pauseMsLeast = 50
 const pauseMsMost = 5_000
 
 /** Slows the audit down for a rate limiter: a call that it refuses has not reached the wallet. */
@@ -134,8 +134,8 @@ export class RateLimit {
     const now = performance.now()
     this.#since ??= now
     const seconds = Number(headers['retry-after'] ?? Number.NaN)
-    const grown = Math.min(pauseMsMost, Math.max(pauseMsLeast, now - this.#since))
-    const pauseMs = Number.isNaN(seconds) ? grown : seconds * 1_000
+    const asked = Number.isNaN(seconds) ? Math.min(pauseMsMost, now - this.#since) : seconds * 1_000
+    const pauseMs = Math.max(pauseMsLeast, asked)
     if (now - this.#since + pauseMs > waitMsMax || this.signal?.aborted) return false
     await new Promise(resolve => setTimeout(resolve, pauseMs))
     return true

@@ -26,14 +26,6 @@ async function placeAndDisconnect(context: CaseContext, round: number): Promise<
   return bet
 }
 
-async function placeInPieces({ wallet, expect, opening }: CaseContext, chunked: boolean): Promise<void> {
-  const bet = wallet.bet()
-  const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
-  const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked } as const
-  const label = `placebet in pieces${chunked ? ', without a Content-Length' : ''}`
-  expect.success(await wallet.place(bet, { delivery, label }), subtract(opening, bet.amount))
-}
-
 export const connections = casesOf({
   'AU-902': {
     name: 'A placebet whose caller disconnects and retries debits the stake once',
@@ -159,7 +151,13 @@ export const connections = casesOf({
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
-    run: context => placeInPieces(context, false),
+    async run({ wallet, expect, opening }) {
+      const bet = wallet.bet()
+      const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
+      const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked: false } as const
+      const placed = await wallet.place(bet, { delivery, label: 'placebet in pieces' })
+      expect.success(placed, subtract(opening, bet.amount))
+    },
   },
   'AU-907': {
     name: 'A character that is split by the network is read correctly',
@@ -240,8 +238,7 @@ export const connections = casesOf({
     level: 'SHOULD',
     name: 'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
     source: 'spec 4, docs/errors.md',
-    impact:
-      'Likely a deadlock, since concurrent calls got no answer: bet and player may be locked in opposite orders.',
+    impact: 'A deadlock: bet and player are locked in opposite orders, and concurrent calls get no answer.',
     async run(context) {
       const { prepare, wallet, units, settings, random, concurrently } = context
       const canSettle = settings.settle !== 'unsupported'
