@@ -134,8 +134,8 @@ describe('bet-wallet audit', () => {
     const written = ['Written: report.json', 'Written: report.xml', 'Written: report.html']
     expect(error.replace(estimate, '').split('\n')).toEqual([...progress, ...written, ''])
     const lines = out.trimEnd().split('\n')
-    expect(lines.slice(0, auditCases.length)).toEqual(
-      auditCases.map(({ id, level, name }) => `passed   ${id}  ${level.padEnd(6)}  ${name}`),
+    expect(lines.filter(line => line.startsWith('  passed'))).toEqual(
+      auditCases.map(({ id, level, name }) => `  passed  ${id}  ${level.padEnd(6)}  ${name}`),
     )
     expect(lines.at(-1)).toMatch(
       new RegExp(
@@ -178,7 +178,7 @@ describe('bet-wallet audit', () => {
     expect(out).toMatch(
       /^ {2}MUST {4}AU-301 {2}placebet after its rollback: balance .* too little instead of balance .*\n {4}The player has \d\.\d\d EUR too little\. The case guards against this: The player loses.*\n {4}case {7}A placebet that arrives after its rollback debits nothing \(spec 4\.1, 4\.3, D11\)\n {4}interface {2}"If it fails or times out, .*"\n {4}expected {3}balance .*\n {4}actual {5}balance .*\n {4}request {4}placebet after its rollback: .*\n {4}answer {5}200 .*\n {4}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD".*/m,
     )
-    expect(out).toMatch(/^FAILED: 1 passed, 2 failed \(1 MUST, 1 SHOULD; 1 finding\), 0 skipped/m)
+    expect(out).toMatch(/^FAILED: 1 passed, 2 failed \(1 MUST, 1 SHOULD; 2 findings\), 0 skipped/m)
   })
 
   it('has exit code 0 for a SHOULD, and prints the skipped cases with the reason', async () => {
