@@ -4,9 +4,7 @@
  */
 import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'
-import { availability } from './cases/availability.js'
 import { basics } from './cases/basics.js'
-import { books } from './cases/books.js'
 import { clawbacks } from './cases/clawbacks.js'
 import { connections } from './cases/connections.js'
 import { errors } from './cases/errors.js'
@@ -17,6 +15,7 @@ import { later } from './cases/later.js'
 import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
 import { settlements } from './cases/settlements.js'
+import { wholeAudit } from './cases/whole-audit.js'
 
 const subjects: readonly AuditCase[] = [
   ...basics,
@@ -36,6 +35,5 @@ export const cases: readonly AuditCase[] = [
   ...subjects.filter(({ runLast }) => !runLast),
   ...later,
   ...subjects.filter(({ runLast }) => runLast),
-  ...availability,
-  ...books,
+  ...wholeAudit,
 ]
