@@ -185,20 +185,6 @@ export const clawbacks = casesOf({
       expect.refusal(await wallet.rollback(bet))
     },
   },
-  'AU-522': {
-    name: 'A bet can be rolled back after its payout or its void was reversed',
-    source: 'spec 3, D13',
-    quote: 'placebet-undone',
-    needs: bothNeeds,
-    impact: 'The stake of a cancelled bet stays in the wallet.',
-    async run({ prepare, wallet, expect, opening }) {
-      for (const type of reversible) {
-        const { bet, staked } = await prepare.settledBet(type)
-        await prepare.unsettled(bet, reversalOf[type], staked)
-        await expect.executed(await wallet.rollback(bet), opening, `after ${reversalOf[type]} and rollback`)
-      }
-    },
-  },
   'AU-523': {
     name: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
     source: 'spec 4.2, D18',
@@ -271,6 +257,20 @@ export const clawbacks = casesOf({
       const second = units(random.between(250, 350))
       await prepare.settled(bet, 'BET_PAID', second, staked)
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
+    },
+  },
+  'AU-522': {
+    name: 'A bet can be rolled back after its payout or its void was reversed',
+    source: 'spec 3, D13',
+    quote: 'placebet-undone',
+    needs: bothNeeds,
+    impact: 'The stake of a cancelled bet stays in the wallet.',
+    async run({ prepare, wallet, expect, opening }) {
+      for (const type of reversible) {
+        const { bet, staked } = await prepare.settledBet(type)
+        await prepare.unsettled(bet, reversalOf[type], staked)
+        await expect.executed(await wallet.rollback(bet), opening, `after ${reversalOf[type]} and rollback`)
+      }
     },
   },
   'AU-506': {
