@@ -140,7 +140,7 @@ function failureFacts({ failure, exchanges, balance }: AuditResult): Fact[] {
     quote === null ? null : ['interface', `"${quote}"`],
     ['expected', expected],
     ['actual', actual],
-    sent === undefined ? null : ['request', `${sent.label}: ${sent.body}`],
+    sent === undefined ? null : ['request', sent.label],
     sent === undefined ? null : ['answer', answerText(sent)],
     left && ['left behind', `balance ${left.after ?? 'unknown'} after its rollbacks, ${left.before} before`],
   ]
