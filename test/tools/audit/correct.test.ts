@@ -62,7 +62,7 @@ const findings: Record<CorrectName, readonly string[]> = {
   ],
   'narrow-balance': [],
   'unknown-bets-404': ['AU-621'],
-  'rollback-type-ignored': ['AU-607', 'AU-605', 'AU-606'],
+  'rollback-type-ignored': ['AU-607', 'AU-606', 'AU-605'],
   'bet-ids-as-text': ['AU-606', 'AU-624'],
   'bet-ids-of-any-length': [],
   'ids-of-64': [],
