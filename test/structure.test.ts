@@ -59,7 +59,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/audit': [
     'foreign-values',
     'timeout',
-    'tools/html',
+    'tools/report',
     'tools/numbers',
     'tools/wire',
     'tools/simulator',

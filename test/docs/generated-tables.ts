@@ -74,7 +74,7 @@ function auditCaseList(): string {
     // A number alone is a section of the interface.
     const sources = withLinks(source).replaceAll('[spec ', '[')
     const others = needs.filter(need => need !== 'settle' || !needs.includes('clawbacks'))
-    const marked = level === 'MUST' ? '' : ` ${level}`
+    const marked = level === undefined ? '' : ` ${level}`
     return `- ${anchored(id)}${marked}: ${withLinks(name)}${needed(others)}. ${sources}`
   })
   return lines.join('\n')

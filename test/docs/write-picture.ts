@@ -50,7 +50,7 @@ server.closeAllConnections()
 const found = await findBrowser()
 if ('reason' in found) throw new Error(found.reason)
 const browser = await chromium.launch({ executablePath: found.browser, args: [...flags] })
-const page = await browser.newPage({ viewport: { width: 1000, height: 1560 } })
+const page = await browser.newPage({ viewport: { width: 1000, height: 900 } })
 await page.setContent(renderHtml(report))
 // WebP, since the picture is in the package: a fourth of the size of PNG.
 const session = await page.context().newCDPSession(page)

@@ -2,7 +2,6 @@
 
 import type { CaseContext } from './case-context.js'
 import type { Sentence } from './interface-sentences.js'
-import type { FailureKind, Level } from './report.js'
 
 /** A condition without which a case is skipped. */
 export type Need =
@@ -22,26 +21,13 @@ export type Need =
 /** What lies between the two parts of a case: a long pause, or a restart of the wallet. */
 export type BetweenParts = 'pause' | 'restart'
 
-/** A failure by its kind; of a wrong balance, by its direction. */
-type Described = Exclude<FailureKind, 'balance'> | 'too-much' | 'too-little'
-
-/** How a case fails. `executed`: a call that must change nothing was accepted, or changed the balance. */
-export type Symptom =
-  | 'too-much'
-  | 'too-little'
-  | 'accepted'
-  | 'refused'
-  | 'executed'
-  | 'fault'
-  | 'form'
-  | 'other'
-
 type CaseId = `AU-${number}`
 
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */
   id: CaseId
-  level: Level
+  /** Without one, the case is a MUST. */
+  level?: 'SHOULD'
   /** The requirement, in one sentence. */
   name: string
   /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: its cases by example; or another page. */
@@ -54,25 +40,13 @@ export interface AuditCase {
   /** The damage in production if a wallet fails. */
   impact: string
   /**
-   * The failures whose damage `impact` describes. Of any other, the report says only what was found: a text
-   * that warns of a stake debited twice says nothing about a stake that was not debited.
-   */
-  describes?: readonly Described[]
-  /** By symptom: what the wallet probably does wrong, in one sentence. */
-  causes?: Partial<Record<Symptom, string>>
-  /**
-   * The cases whose cause explains a failure of this one too, if both fail in the same direction; of several
-   * that failed, the first. `AU-201 refused`: if that case fails by this symptom, whatever the direction.
-   */
-  follows?: readonly (CaseId | `${CaseId} ${Symptom}`)[]
-  /**
-   * What else a failure means for those of other cases.
+   * What a failure means for those of other cases.
    *
-   * - `basic`: one of the plainest calls. If it fails, causes that other cases show are doubtful.
    * - `sums`: shows balances that are wrong by fractions of the smallest unit best.
+   * - `form`: shows answers that are not in the form of the interface best.
    * - `books`: compares what all cases have left.
    */
-  role?: 'basic' | 'sums' | 'books'
+  role?: 'sums' | 'form' | 'books'
   needs?: readonly Need[]
   /** Of a case in two parts. */
   between?: BetweenParts
@@ -85,4 +59,13 @@ export interface AuditCase {
    * second one.
    */
   run(context: CaseContext): Promise<void | (() => Promise<void>)>
+}
+
+/** Cases by their ids. */
+export const casesOf = (byId: Readonly<Record<CaseId, Omit<AuditCase, 'id'>>>): readonly AuditCase[] =>
+  Object.entries(byId).map(([id, item]) => ({ id: id as CaseId, ...item }))
+
+/** Of a case, what each report says of it. */
+export function factsOf({ id, level, name, source }: AuditCase) {
+  return { id, level: level ?? ('MUST' as const), name, source }
 }

@@ -2,6 +2,7 @@
 import type { Decimal } from '../numbers/decimal.js'
 import type { Json } from '../wire/json.js'
 import type { Client } from './client.js'
+import type { ForeignAnswerLog, RateLimit } from './foreign-answers.js'
 import type { AuditSettings } from './options.js'
 import type { OutageLog } from './retries.js'
 
@@ -11,6 +12,8 @@ export interface AuditRun {
   readonly ids: { next(): string }
   readonly reading: BalanceReading
   readonly outages: OutageLog
+  readonly foreignAnswers: ForeignAnswerLog
+  readonly rateLimit: RateLimit
   /** Of the cases so far. */
   readonly balances: CaseBalances[]
 }

@@ -1,9 +1,10 @@
-/** All cases in the order in which they run. */
+/**
+ * All cases in the order in which they run: from the plainest to the most involved. A case stands after those by
+ * whose defect it fails too, so that the first failed case names the defect.
+ */
 import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'
-import { availability } from './cases/availability.js'
 import { basics } from './cases/basics.js'
-import { books } from './cases/books.js'
 import { clawbacks } from './cases/clawbacks.js'
 import { connections } from './cases/connections.js'
 import { errors } from './cases/errors.js'
@@ -14,11 +15,11 @@ import { later } from './cases/later.js'
 import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
 import { settlements } from './cases/settlements.js'
+import { wholeAudit } from './cases/whole-audit.js'
 
 const subjects: readonly AuditCase[] = [
   ...basics,
   ...replays,
-  ...oldTransactionCases,
   ...lateBets,
   ...funds,
   ...clawbacks,
@@ -27,12 +28,12 @@ const subjects: readonly AuditCase[] = [
   ...authentication,
   ...hostile,
   ...connections,
+  ...oldTransactionCases,
 ]
 
 export const cases: readonly AuditCase[] = [
   ...subjects.filter(({ runLast }) => !runLast),
   ...later,
   ...subjects.filter(({ runLast }) => runLast),
-  ...availability,
-  ...books,
+  ...wholeAudit,
 ]

@@ -42,7 +42,7 @@ export async function failureOf(
     expected,
     actual,
     ...(isPreparation ? { isPreparation } : {}),
-    impact: impactOf(isPreparation ? null : item, kind, wallet.exchanges[index ?? -1], change, money),
+    impact: impactOf(isPreparation ? null : item.impact, kind, wallet.exchanges[index ?? -1], change, money),
     quote: isPreparation || item.quote === undefined ? null : sentences[item.quote],
     exchangeIndex: index,
   }

@@ -1,76 +1,75 @@
-/** Groups failed cases by their likely cause: one missing tombstone is one finding, not nine. */
+/**
+ * Groups failed cases by what they have in common: the same wrong answer, or a balance that an earlier case left
+ * wrong. The cases run from the plainest to the most involved, so the first one of a group shows it best.
+ */
 
 import type { SettlementType } from '../../store.js'
 import { add, compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../numbers/decimal.js'
 import { numberText, readObject } from '../wire/json.js'
-import type { AuditCase, Symptom } from './audit-case.js'
+import type { AuditCase } from './audit-case.js'
 import { cases } from './cases.js'
-import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } from './report.js'
+import { describeForeign } from './foreign-answers.js'
+import type {
+  AuditExchange,
+  AuditFailure,
+  AuditFinding,
+  AuditResult,
+  ForeignAnswers,
+  Level,
+} from './report.js'
 
 type Failed = AuditResult & { failure: AuditFailure }
 
-const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
+const levels: readonly Level[] = ['MUST', 'SHOULD']
 
 /** A case, the case that it follows, and why. */
 interface Link {
   one: string
   other: string
   reason: string
-  /** The cause that `other` shows explains `one` too. */
-  isByCause?: true
   /** The case after which the balance was already wrong. */
   spoiler?: string
 }
 
+interface Facts {
+  /** Decimals of the player's currency. */
+  minorUnits: number
+  /** The funds that the cases need, in smallest units. */
+  unitsNeeded: number
+  refusalCodes: ReadonlySet<string>
+  foreignAnswers: readonly ForeignAnswers[]
+}
+
 /**
- * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose
- * cause is doubtful is a finding of its own.
+ * The failed cases, the gravest first; of equals, what does not come from the wallet, then the plainest.
  *
  * @param results in the order in which the cases ran
- * @param minorUnits decimals of the player's currency
- * @param unitsNeeded the funds that the cases need, in smallest units
  */
-export function findingsOf(
-  results: readonly AuditResult[],
-  minorUnits: number,
-  unitsNeeded: number,
-): AuditFinding[] {
+export function findingsOf(results: readonly AuditResult[], facts: Facts): AuditFinding[] {
   const failed = results.filter((result): result is Failed => result.failure !== null)
-  const byFunds = linksByFunds(
-    results,
-    failed,
-    minorUnits,
-    fromUnits(Math.floor(unitsNeeded / 2), minorUnits),
-  )
+  const byFunds = linksByFunds(results, failed, facts)
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
-  const links = [
-    ...byFunds,
-    ...linksByCause(others.filter(result => !isInexact(result, minorUnits) && !isDrift(result))),
-    ...linksBySymptom(others, minorUnits),
-  ]
-  // If plain calls fail, what the table says about other calls is doubtful.
-  const plainFails = failed.some(
-    ({ id, failure }) => roleOf(id) === 'basic' && !['balance', 'stale-balance'].includes(failure.kind),
-  )
-  const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
-  const place = ({ level }: AuditFinding) => levels.indexOf(level)
-  const isOf = ({ id }: AuditFinding, is: (result: Failed) => boolean) =>
-    failed.some(result => result.id === id && is(result))
+  const links = [...byFunds, ...linksBySymptom(others, facts)]
+  const rankOf = (id: string) => failed.findIndex(result => result.id === id)
   /** A step of the set-up, or a balance that no case has seen become wrong, says least. */
-  const isVague = (finding: AuditFinding) =>
-    roleOf(finding.id) === 'books' ||
-    links.some(({ one, spoiler }) => one === finding.id && spoiler !== undefined) ||
-    isOf(finding, result => result.failure.isPreparation === true && !isOfSettlement(result))
-  const isOfMoney = (finding: AuditFinding) =>
-    isOf(finding, ({ failure }) => ['balance', 'accepted'].includes(failure.kind))
-  return findings.sort(
-    (one, other) =>
-      place(one) - place(other) ||
-      Number(isVague(one)) - Number(isVague(other)) ||
-      other.followers.length - one.followers.length ||
-      // Of two that explain as much, a wrong balance says more than a wrong answer.
-      Number(isOfMoney(other)) - Number(isOfMoney(one)),
-  )
+  const isVague = ({ id }: AuditFinding) =>
+    roleOf(id) === 'books' ||
+    links.some(({ one, spoiler }) => one === id && spoiler !== undefined) ||
+    failed.some(
+      result => result.id === id && result.failure.isPreparation === true && !isOfSettlement(result),
+    )
+  const isForeign = ({ id }: AuditFinding) =>
+    failed.some(result => result.id === id && foreignOf(result, facts) !== null)
+  return groupsOf(failed, links)
+    .map(group => group.toSorted((one, other) => rankOf(one.id) - rankOf(other.id)))
+    .map(group => findingOf(group, links, facts))
+    .sort(
+      (one, other) =>
+        levels.indexOf(one.level) - levels.indexOf(other.level) ||
+        Number(isForeign(other)) - Number(isForeign(one)) ||
+        Number(isVague(one)) - Number(isVague(other)) ||
+        rankOf(one.id) - rankOf(other.id),
+    )
 }
 
 function groupsOf(failed: readonly Failed[], links: readonly Link[]): Failed[][] {
@@ -84,33 +83,25 @@ function groupsOf(failed: readonly Failed[], links: readonly Link[]): Failed[][]
   return [...new Set(groups.values())]
 }
 
-function findingOf(
-  group: readonly Failed[],
-  links: readonly Link[],
-  minorUnits: number,
-  areCausesSure: boolean,
-): AuditFinding {
-  const members = [...group].sort((one, other) => one.id.localeCompare(other.id))
-  const sums = members.find(result => roleOf(result.id) === 'sums' && isInexact(result, minorUnits))
+function findingOf(members: readonly Failed[], links: readonly Link[], facts: Facts): AuditFinding {
+  const role = members.some(member => isInexact(member, facts)) ? 'sums' : 'form'
   const [judging] = members
     .filter(({ failure }) => !failure.isPreparation)
     .sort((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
   const root =
-    sums ??
-    members.find(({ id }) => roleOf(id) === 'basic') ??
-    mostFollowed(members, links) ??
+    members.find(({ id }) => roleOf(id) === role) ??
     members.find(member => hasLeftWrong(member, links)) ??
     judging ??
     members[0]
-  const spoiler = links.find(({ one }) => one === root?.id)?.spoiler
   if (root === undefined) throw new RangeError('a group has at least one case')
+  const spoiler = links.find(({ one }) => one === root.id)?.spoiler
   return {
     id: root.id,
     level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
-    cause: spoiler === undefined ? causeOf(root, minorUnits, areCausesSure) : leftBy(spoiler),
+    cause: spoiler === undefined ? causeOf(root, facts) : leftBy(spoiler),
     followers: members
       .filter(({ id }) => id !== root.id)
-      .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
+      .map(({ id }) => ({ id, reason: links.find(({ one }) => one === id)?.reason ?? `as ${root.id}` })),
   }
 }
 
@@ -124,31 +115,16 @@ const hasLeftWrong = ({ id, failure }: Failed, links: readonly Link[]) =>
 const leftBy = (id: string) =>
   `The balance was wrong before this case: ${id} was left with another one than it began with, although its bets were rolled back.`
 
-/** The case whose cause explains most others of the group, and best one that no other explains. */
-function mostFollowed(members: readonly Failed[], links: readonly Link[]): Failed | undefined {
-  const byCause = links.filter(({ isByCause }) => isByCause)
-  const followersOf = ({ id }: Failed) => byCause.filter(({ other }) => other === id).length
-  const followed = members.filter(member => followersOf(member) > 0)
-  const unexplained = followed.filter(({ id }) => !byCause.some(({ one }) => one === id))
-  const candidates = unexplained.length > 0 ? unexplained : followed
-  return candidates.toSorted((one, other) => followersOf(other) - followersOf(one))[0]
-}
-
-function reasonOf(id: string, rootId: string, links: readonly Link[]): string {
-  const own = links.find(({ one }) => one === id)
-  return own?.reason ?? `probably as ${rootId}`
-}
-
-const factsOf: ReadonlyMap<string, AuditCase> = new Map(cases.map(item => [item.id, item]))
-const roleOf = (id: string) => factsOf.get(id)?.role
+const roles: ReadonlyMap<string, AuditCase['role']> = new Map(cases.map(({ id, role }) => [id, role]))
+const roleOf = (id: string) => roles.get(id)
 
 /** Cases that fail because an earlier case has left the balance wrong. */
 function linksByFunds(
   results: readonly AuditResult[],
   failed: readonly Failed[],
-  minorUnits: number,
-  least: Decimal,
+  { minorUnits, unitsNeeded }: Facts,
 ): Link[] {
+  const least = fromUnits(Math.floor(unitsNeeded / 2), minorUnits)
   const spoilers = results.filter(({ balance }) => balance?.explained === false)
   const [first] = spoilers
   if (first === undefined) return []
@@ -176,8 +152,9 @@ function linksByFunds(
     const reason = `the balance was already unexplained after ${spoiler.id}`
     links.push({ one: result.id, other: other ?? result.id, reason, spoiler: spoiler.id })
   }
-  if (books !== undefined && first.failure !== null) {
-    links.push({ one: books.id, other: first.id, reason: `the balance was unexplained after ${first.id}` })
+  const seen = failed.find(result => result !== books && spoilers.includes(result))
+  if (books !== undefined && seen !== undefined) {
+    links.push({ one: books.id, other: seen.id, reason: `the balance was unexplained after ${first.id}` })
   }
   return links
 }
@@ -199,71 +176,30 @@ function lacksFunds(result: Failed, minorUnits: number, least: Decimal): boolean
   return status === 402 || errorCode === 'INSUFFICIENT_FUNDS'
 }
 
-function linksByCause(failed: readonly Failed[]): Link[] {
-  const byId = new Map(failed.map(result => [result.id, result]))
-  return failed.flatMap(result => {
-    for (const followed of factsOf.get(result.id)?.follows ?? []) {
-      const [id = '', symptom] = followed.split(' ')
-      const root = byId.get(id)
-      if (root === undefined || root.failure.isPreparation) continue
-      if (symptom === undefined && !isAlike(root, result)) continue
-      const shown = symptomsOf(root)
-      if (symptom === undefined ? shown.length > 0 : shown.some(one => one === symptom))
-        return [{ one: result.id, other: id, reason: `probably as ${id}`, isByCause: true }]
-    }
-    return []
-  })
-}
-
-/** The symptoms by which a case fails, as far as its causes name them. */
-function symptomsOf({ id, failure: { kind, difference } }: Failed): Symptom[] {
-  const found = kind !== 'balance' ? kind : difference?.startsWith('-') ? 'too-little' : 'too-much'
-  const isExecuted = kind === 'balance' || kind === 'accepted'
-  return (Object.keys(factsOf.get(id)?.causes ?? {}) as Symptom[]).filter(
-    symptom => symptom === found || (symptom === 'executed' && isExecuted),
-  )
-}
-
-const executed = ['balance', 'accepted', 'other-refusal', 'other']
-
-/** Whether two failures go in the same direction. */
-function isAlike({ failure: root }: Failed, { failure }: Failed): boolean {
-  if (root.kind === 'balance' && failure.kind === 'balance') {
-    return root.difference?.startsWith('-') === failure.difference?.startsWith('-')
-  }
-  if (root.kind === 'balance' || root.kind === 'accepted' || root.kind === 'other')
-    return executed.includes(failure.kind)
-  return root.kind === failure.kind
-}
-
 /** Cases with the same symptom: the same wrong answer, or the same amount. */
-function linksBySymptom(failed: readonly Failed[], minorUnits: number): Link[] {
+function linksBySymptom(failed: readonly Failed[], facts: Facts): Link[] {
   const first = new Map<string, string>()
-  // Sums of 0.1 show it best.
-  const sums = failed.find(result => roleOf(result.id) === 'sums' && isInexact(result, minorUnits))
-  if (sums !== undefined) first.set('inexact', sums.id)
   return failed.flatMap(result => {
     const { id } = result
-    const fault = faultOf(result)
-    const symptom = symptomOf(result, minorUnits) ?? (roleOf(id) === 'basic' ? fault : null)
-    const key = symptom ?? fault
-    if (key === null) return []
-    const other = first.get(key)
-    if (other === undefined && symptom !== null) first.set(key, id)
-    if (other === undefined || other === id) return []
-    return [{ one: id, other, reason: `as ${other}: ${inWords(result, minorUnits)}` }]
+    const symptom = symptomOf(result, facts)
+    if (symptom === null) return []
+    const other = first.get(symptom)
+    if (other === undefined) first.set(symptom, id)
+    return other === undefined ? [] : [{ one: id, other, reason: `as ${other}: ${inWords(result, facts)}` }]
   })
 }
 
 /** A symptom that has probably one cause; `null` if it may have many. */
-function symptomOf(result: Failed, minorUnits: number): string | null {
+function symptomOf(result: Failed, facts: Facts): string | null {
   const { kind, expected, actual } = result.failure
   const { status, errorCode, description, shape } = answerOf(exchangeOf(result))
+  const sender = exchangeOf(result)?.sender
+  if (sender !== undefined) return sender
   switch (kind) {
     case 'stale-balance':
       return kind
     case 'balance':
-      if (isInexact(result, minorUnits)) return 'inexact'
+      if (isInexact(result, facts)) return 'inexact'
       return isDrift(result) ? 'drift' : isOfSettlement(result) ? 'settlement' : null
     case 'form':
       return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
@@ -272,6 +208,8 @@ function symptomOf(result: Failed, minorUnits: number): string | null {
     case 'other-refusal':
       return `${kind} ${expected} ${status} ${errorCode}`
     case 'fault':
+      if (errorCode !== null && facts.refusalCodes.has(errorCode))
+        return 'a refusal with the status of a fault'
       return errorCode === null || errorCode === 'INTERNAL_ERROR' ? null : `${kind} ${status} ${errorCode}`
     case 'other':
       return `${kind} ${expected} ${actual}`
@@ -280,13 +218,8 @@ function symptomOf(result: Failed, minorUnits: number): string | null {
   }
 }
 
-function faultOf(result: Failed): string | null {
-  const { kind } = result.failure
-  return kind === 'fault' || kind === 'no-answer' ? `${kind} ${exchangeOf(result)?.status}` : null
-}
-
 /** Whether the balance is wrong by a fraction of the smallest unit, and has a fraction, now or before. */
-function isInexact(result: Failed, minorUnits: number): boolean {
+function isInexact(result: Failed, { minorUnits }: Facts): boolean {
   const { kind, difference } = result.failure
   const isFine = (amount: string | null) => (parseDecimal(amount ?? '')?.scale ?? 0) > minorUnits
   const shown = exchangeOf(result)?.balance ?? null
@@ -322,24 +255,31 @@ const settlementTypes: readonly SettlementType[] = ['BET_PAID', 'VOIDED', 'CASHO
 
 const exchangeOf = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
 
-/** What the wallet does wrong; `null` if the case alone says it. */
-function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): string | null {
-  const { id, failure } = root
-  if (isInexact(root, minorUnits))
+/** What the calls of the case show of it; `null` if the case alone says it. */
+function causeOf(root: Failed, facts: Facts): string | null {
+  const foreign = foreignOf(root, facts)
+  if (foreign !== null) return describeForeign(foreign)
+  if (isInexact(root, facts))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
   if (isDrift(root))
     return 'The balance is wrong by less than any of these calls moves: a fee, or a rounding.'
   if (isOfSettlement(root)) return 'A settlement changes the balance by another amount than its own.'
-  if (failure.kind === 'stale-balance')
+  if (root.failure.kind === 'stale-balance')
     return 'Answers show a balance that is not the current one. No money moves.'
-  if (!areCausesSure || failure.isPreparation) return null
-  const [symptom] = symptomsOf(root)
-  return (symptom && factsOf.get(id)?.causes?.[symptom]) ?? null
+  return null
 }
 
-function inWords(result: Failed, minorUnits: number): string {
+/** What sent the answer by which a case failed, if it also answered calls of the platform. */
+function foreignOf(result: Failed, { foreignAnswers }: Facts): ForeignAnswers | null {
+  const sender = exchangeOf(result)?.sender
+  return foreignAnswers.find(one => one.sender === sender) ?? null
+}
+
+function inWords(result: Failed, facts: Facts): string {
   const { failure } = result
-  if (isInexact(result, minorUnits)) return 'an inexact amount'
+  const sender = exchangeOf(result)?.sender
+  if (sender !== undefined) return sender
+  if (isInexact(result, facts)) return 'an inexact amount'
   if (isDrift(result)) return 'an amount that no call moves'
   if (isOfSettlement(result)) return 'a settlement changes the balance wrongly'
   if (failure.kind === 'stale-balance') return 'an answer shows a wrong balance'

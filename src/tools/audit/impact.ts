@@ -1,33 +1,27 @@
-/** The damage of a failure, from what was found. The text of a case is used only where it describes that. */
+/** The damage of a failure: what was found, and what the case guards against. */
 
 import { type Decimal, subtract, zero } from '../numbers/decimal.js'
-import type { AuditCase } from './audit-case.js'
 import type { AuditExchange, FailureKind } from './report.js'
 
 /**
- * Kind `other` is an expectation of the case itself, and always described.
- *
- * @param item the failed case; `null` if only a step that prepares it has failed
+ * @param guarded the impact of the failed case; `null` if only a step that prepares it has failed
  * @param exchange the call that failed, if it is a single one
  * @param difference the wrong balance minus the right one, or what an accepted call changed
  * @param money writes an amount with the currency
  */
 export function impactOf(
-  item: Pick<AuditCase, 'impact' | 'describes'> | null,
+  guarded: string | null,
   kind: FailureKind,
   exchange: AuditExchange | undefined,
   difference: Decimal | null,
   money: (amount: Decimal) => string,
 ): string {
   const [sign, size] = difference === null ? [0, ''] : sizeOf(difference, money)
-  const described = kind !== 'balance' ? kind : sign > 0 ? 'too-much' : 'too-little'
-  const fits = kind === 'other' || item?.describes?.includes(described)
   const found = foundText(kind, exchange, sign, size)
-  const texts = [found, item === null ? notJudged : fits ? item.impact : null]
+  const about = guarded === null ? 'The case could not judge what it is about.' : guarded
+  const texts = [found, found === null || guarded === null ? about : `The case guards against this: ${about}`]
   return texts.filter(text => text !== null).join(' ')
 }
-
-const notJudged = 'The case could not judge what it is about.'
 
 function sizeOf(difference: Decimal, money: (amount: Decimal) => string): [number, string] {
   if (difference.units === 0n) return [0, '']

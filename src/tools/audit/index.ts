@@ -3,6 +3,7 @@
  * language it is written, and judges the answers.
  */
 
+import { factsOf } from './audit-case.js'
 import { cases } from './cases.js'
 import { type AuditOptions, settingsOf } from './options.js'
 import type { AuditReport, Level } from './report.js'
@@ -36,14 +37,14 @@ export type {
   StopSignal,
   WalletTarget,
 } from '../wire/target.js'
-export { renderHtml } from './html/render.js'
 export { renderJunit } from './junit.js'
 export type { AuditOptions } from './options.js'
+export { renderHtml } from './printout.js'
 export type * from './report.js'
 
 /** All cases of the audit in the order in which they run. */
 export const auditCases: readonly { id: string; level: Level; name: string; source: string }[] = cases.map(
-  ({ id, level, name, source }) => Object.freeze({ id, level, name, source }),
+  item => Object.freeze(factsOf(item)),
 )
 
 /**

@@ -1,6 +1,8 @@
 /** The report as JUnit XML, for build servers. */
+
+import { describeForeign } from './foreign-answers.js'
+import { headlineOf, unusualReading } from './printout.js'
 import type { AuditReport, AuditResult } from './report.js'
-import { headlineOf, likelyBecause, unusualReading } from './text.js'
 
 /**
  * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the
@@ -34,17 +36,15 @@ export function renderJunit(report: AuditReport): string {
 }
 
 function summaryOf(report: AuditReport): string {
-  const { findings, results, limitations } = report
+  const { findings, foreignAnswers, results, limitations } = report
   const reading = unusualReading(report)
   return [
+    ...foreignAnswers.map(describeForeign),
     ...findings.map(({ id, level, cause, followers }) => {
       const result = results.find(candidate => candidate.id === id)
-      const likely =
-        cause === null || result === undefined
-          ? ''
-          : ` Likely cause: ${cause} ${likelyBecause(result, followers.length)}.`
+      const why = cause === null ? '' : ` Cause: ${cause}`
       const also = followers.length === 0 ? '' : ` Also ${followers.map(({ id }) => id).join(', ')}.`
-      return `${level} ${id}: ${result === undefined ? '' : headlineOf(result)}. ${result?.failure?.impact ?? ''}${likely}${also}`
+      return `${level} ${id}: ${result === undefined ? '' : headlineOf(result)}. ${result?.failure?.impact ?? ''}${why}${also}`
     }),
     ...(reading === null ? [] : [reading]),
     ...(limitations.length === 0 ? [] : ['What this audit cannot see:', ...limitations]),
@@ -62,7 +62,7 @@ function caseLines(result: AuditResult, { findings }: AuditReport): string[] {
   const cause = findings.find(candidate => candidate.id === id)?.cause ?? null
   const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const text = [
-    ...(cause === null ? [] : [`likely:    ${cause}`]),
+    ...(cause === null ? [] : [`cause:     ${cause}`]),
     ...(follower === undefined ? [] : [`follows:   ${finding?.id} (${follower.reason})`]),
     `expected:  ${failure.expected}`,
     `actual:    ${failure.actual}`,

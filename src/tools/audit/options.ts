@@ -151,6 +151,19 @@ const defaultStatusCodes: Record<string, number> = {
 /** Stands for any status, or for any error code. */
 export const anyAgreed = '*'
 
+/** Whether a refusal with this error code may have this status. */
+export function isAgreed(
+  { statusCodes, errorCodes }: Pick<AuditSettings, 'statusCodes' | 'errorCodes'>,
+  status: number,
+  errorCode: string,
+): boolean {
+  return [...statusCodes].some(
+    ([code, statuses]) =>
+      (errorCodes.get(code) ?? [code]).some(agreed => agreed === errorCode || agreed === anyAgreed) &&
+      statuses.some(agreed => agreed === status || agreed === anyAgreed),
+  )
+}
+
 const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   'playerId',

@@ -6,6 +6,7 @@ import { AuditError } from '../wire/errors.js'
 import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase } from './audit-case.js'
 import type { CaseContext } from './case-context.js'
+import { describeForeign, senderOf } from './foreign-answers.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 
@@ -56,10 +57,12 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
   // An error record of 404 may be that of an unknown bet, or of an unknown path.
   if (first.status === 404 && answer.status === 404) throw notAWallet(settings, first)
   if (answer.balance === null) {
+    const [foreign] = context.run.foreignAnswers.all
+    const why = foreign !== undefined && senderOf(answer) !== null ? `. ${describeForeign(foreign)}` : ''
     throw new AuditError(
       'BALANCE_UNREADABLE',
       `The balance of ${settings.playerId} cannot be read: the rollback of an unknown bet is answered with ` +
-        `${describeAnswer(first)} (spec 4.3 requires success), and a bet and its rollback with ${describeAnswer(answer)}`,
+        `${describeAnswer(first)} (spec 4.3 requires success), and a bet and its rollback with ${describeAnswer(answer)}${why}`,
     )
   }
   const currency = answer.fields?.get('currency')

@@ -1,7 +1,7 @@
 /** The report of an audit, as data. The terminal, JSON, JUnit XML and HTML show nothing else. */
 
 /** A failed MUST loses or creates money or violates the interface; a SHOULD causes disputes or work. */
-export type Level = 'MUST' | 'SHOULD' | 'MAY'
+export type Level = 'MUST' | 'SHOULD'
 
 /** `skipped`: the case could not be judged, for example because no way to settle was given. */
 export type Verdict = 'passed' | 'failed' | 'skipped'
@@ -29,6 +29,8 @@ export interface AuditReport {
    * otherwise `null`.
    */
   balancesReadBy: { by: 'rollback' | 'bet-and-rollback'; reason: string | null }
+  /** What answered in place of the wallet, or changed its answers. The first one first; usually empty. */
+  foreignAnswers: ForeignAnswers[]
   /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
   findings: AuditFinding[]
   /** What this audit cannot see, one sentence each. */
@@ -38,6 +40,18 @@ export interface AuditReport {
   passed: boolean
   /** No case of this audit was skipped. */
   complete: boolean
+}
+
+/** Answers that are not in the form of the interface, of one sender: a cause that lies before the wallet. */
+export interface ForeignAnswers {
+  /** In words: `a rate limiter`. */
+  sender: string
+  /** The number of the first request that was answered like this. */
+  firstRequest: number
+  /** The number of requests that were answered like this. */
+  requests: number
+  /** Status, body and headers of the first answer. */
+  answer: string
 }
 
 /** One likely cause, and the failed cases that it explains. */
@@ -150,6 +164,8 @@ export interface AuditExchange {
   answer: string | null
   /** The balance in the answer, as spelled; `null` if it has none. */
   balance: string | null
+  /** What sent the answer, if it is not in the form of the interface: `a rate limiter`. */
+  sender?: string
   /** Why there is no answer, for example `the connection was refused (ECONNREFUSED)`; otherwise `null`. */
   error: string | null
   /** Number of calls removed after this one, which differ in ids and numbers only and had the same answer. */

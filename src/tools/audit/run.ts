@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
 import { type Answer, describeAnswer } from './answer.js'
-import type { AuditCase, Need } from './audit-case.js'
+import { type AuditCase, factsOf, type Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
@@ -10,6 +10,7 @@ import { openClient } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
+import { ForeignAnswerLog, RateLimit, senderOf } from './foreign-answers.js'
 import { limitationsOf } from './limitations.js'
 import type { AuditSettings } from './options.js'
 import { checkTarget, estimateOf, unitsNeeded } from './preflight.js'
@@ -25,6 +26,8 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     ids: idsOfRun(),
     reading: { by: 'rollback', reason: null, last: null },
     outages: { all: [], excused: new Set(), wastedMs: 0 },
+    foreignAnswers: new ForeignAnswerLog(settings),
+    rateLimit: new RateLimit(settings.signal),
     balances: [],
   }
   try {
@@ -35,9 +38,9 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     )
     const willRun = cases.filter(item => skipReason(run, item) === null)
     await settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
-    const { results, balance, isUnreachable } = await runCases(run, cases, before)
+    const { results, balance, isStopped } = await runCases(run, cases, before)
     const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
-    const passed = !failed && !isUnreachable
+    const passed = !failed && !isStopped
     const after = passed ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
     const textOfFunds = (funds: Decimal) => textOf(funds, settings.minorUnits)
     return {
@@ -47,10 +50,16 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       durationMs: Math.round(client.now()),
       seed: settings.seed,
       player: { playerId: settings.playerId, currency: settings.currency },
-      funds: { before: textOfFunds(before), after: isUnreachable ? null : textOfFunds(after) },
+      funds: { before: textOfFunds(before), after: isStopped ? null : textOfFunds(after) },
       requests: client.requests,
       balancesReadBy: { by: run.reading.by, reason: run.reading.reason },
-      findings: findingsOf(results, settings.minorUnits, unitsNeeded(settings.concurrency)),
+      foreignAnswers: run.foreignAnswers.all,
+      findings: findingsOf(results, {
+        minorUnits: settings.minorUnits,
+        unitsNeeded: unitsNeeded(settings.concurrency),
+        refusalCodes: settings.refusalCodes,
+        foreignAnswers: run.foreignAnswers.all,
+      }),
       limitations: limitationsOf(settings),
       results,
       passed,
@@ -65,20 +74,20 @@ async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Deci
   const { settings } = run
   const twoParts = new TwoPartCases(cases, run, item => skipReason(run, item))
   let balance = before
-  let unreachableReason: string | null = null
+  let stopReason: string | null = null
   const results: AuditResult[] = []
   for (const item of cases) {
-    const reason = unreachableReason ?? skipReason(run, item)
+    const reason = stopReason ?? skipReason(run, item)
     if (reason === null) {
       const started = await twoParts.start(item, balance)
       if (started !== null) balance = started.balance
       const context = started?.context ?? new CaseContext(run, item.id)
       context.opening = started === null ? balance : subtract(balance, started.change)
       const { opening } = context
-      const { result, after } = await runCase(started?.item ?? item, context)
+      const { result, after, stop } = await runCase(started?.item ?? item, context)
       results.push(result)
-      if (after === 'unreachable') unreachableReason = `the wallet stopped answering after ${item.id}`
-      else if (after !== null) {
+      if (stop !== null) stopReason = `${stop} after ${item.id}`
+      if (after !== null) {
         balance = after
         run.balances.push({
           id: item.id,
@@ -93,7 +102,7 @@ async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Deci
     }
     await settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
   }
-  return { results, balance, isUnreachable: unreachableReason !== null }
+  return { results, balance, isStopped: stopReason !== null }
 }
 
 /** New in each run: `au-mf3k2x9q1a-17`. */
@@ -141,17 +150,19 @@ function skipReason({ settings, client }: AuditRun, item: AuditCase): string | n
   return missing === undefined ? null : reasons[missing]
 }
 
-function skipped({ id, level, name, source }: AuditCase, reason: string): AuditResult {
+function skipped(item: AuditCase, reason: string): AuditResult {
   const rest = { failure: null, exchanges: [], balance: null, durationMs: 0 }
-  return { id, level, name, source, verdict: 'skipped', reason, ...rest }
+  return { ...factsOf(item), verdict: 'skipped', reason, ...rest }
 }
 
-/** `after`: the balance after the case; `null` if the wallet answers without one. */
+/**
+ * `after`: the balance after the case; `null` if it is not in the answer. `stop`: why no further case
+ * can be judged; otherwise `null`.
+ */
 async function runCase(
   item: AuditCase,
   context: CaseContext,
-): Promise<{ result: AuditResult; after: Decimal | 'unreachable' | null }> {
-  const { id, level, name, source } = item
+): Promise<{ result: AuditResult; after: Decimal | null; stop: string | null }> {
   const { wallet, opening, settings, run } = context
   const beganAt = run.client.now()
   let failure: AuditFailure | null = null
@@ -181,10 +192,7 @@ async function runCase(
   const excerpt = excerptOf(wallet.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
   const result: AuditResult = {
-    id,
-    level,
-    name,
-    source,
+    ...factsOf(item),
     failure,
     verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
     reason: failure === null ? reason : null,
@@ -196,7 +204,12 @@ async function runCase(
     },
     durationMs: Math.round(run.client.now() - beganAt),
   }
-  return { result, after: last.status === null ? 'unreachable' : last.balance }
+  const sender = senderOf(last)
+  const stop =
+    last.status === null
+      ? 'the wallet stopped answering'
+      : sender && `${sender} answered in place of the wallet`
+  return { result, after: last.balance, stop }
 }
 
 const probesMax = 4

@@ -7,7 +7,9 @@ import { type Json, raw, write } from '../wire/json.js'
 import { type Answer, answerOf } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { Skipped } from './case-outcomes.js'
+import { senderOf } from './foreign-answers.js'
 import { OpenBets } from './open-bets.js'
+import { isAgreed } from './options.js'
 import type { AuditExchange } from './report.js'
 import type { Call, Delivery } from './request.js'
 import { outageOf, Retries } from './retries.js'
@@ -50,9 +52,11 @@ export class WalletCalls {
   /** By betId: the number of calls of the case about the bet. */
   readonly #mentions = new Map<string, number>()
   readonly #retries: Retries
+  readonly #caseId: string
 
   constructor(run: AuditRun, caseId: string, random: Random) {
     this.#run = run
+    this.#caseId = caseId
     this.#random = random
     this.#retries = new Retries(run.settings, caseId, run.outages)
   }
@@ -108,7 +112,8 @@ export class WalletCalls {
    * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its
    * ids, and its placebet is sent again as it is.
    */
-  async place(bet: Bet, change: Change = {}): Promise<Answer> {
+  async place(bet: Bet, changed: Change | string = {}): Promise<Answer> {
+    const change = changeOf(changed)
     for (let attempt = 1; ; attempt += 1) {
       const isReplaceable = () => this.#made.has(bet) && this.#mentions.get(bet.betId) === 1
       this.openBets.track(bet)
@@ -131,7 +136,8 @@ export class WalletCalls {
     }
   }
 
-  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
+  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), changed: Change | string = {}) {
+    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
     return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
       label,
@@ -140,13 +146,19 @@ export class WalletCalls {
     })
   }
 
-  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
+  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), changed: Change | string = {}) {
+    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
     return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
       label,
       isUsual: isUsualCall(change),
       ...change,
     })
+  }
+
+  /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, and no outage (D19). */
+  tryUnsettle(bet: Bet, type: UnsettlementType, label?: string) {
+    return this.unsettle(bet, type, undefined, { ...(label === undefined ? {} : { label }), mayFail: true })
   }
 
   /** For the label of a call. */
@@ -212,18 +224,36 @@ export class WalletCalls {
     ...call
   }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
     return this.#retries.untilKnown({
-      send: async attempt => {
-        const { exchange, reply } = this.#run.client.send({
-          ...call,
-          label: attemptLabel(call.label, attempt),
-        })
-        const index = this.exchanges.push(exchange) - 1
-        return answerOf(await reply, index)
-      },
+      send: attempt => this.#sendOnce({ ...call, label: attemptLabel(call.label, attempt) }, isUsual),
       outageOf: answer => this.#outageOf(answer),
       isUsual,
       ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
     })
+  }
+
+  /** Sends a call, and again as long as a rate limiter refuses it. */
+  async #sendOnce(call: Call, isUsual: boolean): Promise<Answer> {
+    const { client, foreignAnswers, rateLimit } = this.#run
+    for (;;) {
+      const { exchange, reply } = client.send(call)
+      const request = client.requests
+      const index = this.exchanges.push(exchange) - 1
+      const answer = answerOf(await reply, index)
+      const sender = senderOf(answer)
+      if (sender !== null) exchange.sender = sender
+      if (isUsual || answer.status === 429) foreignAnswers.add(answer, request)
+      if (isUsual) this.#countRefusedByFault(answer)
+      if (!(await rateLimit.waitAfter(answer))) return answer
+    }
+  }
+
+  /** A refusal whose status says that nothing was decided; {@link Retries} counts the other faults. */
+  #countRefusedByFault(answer: Answer): void {
+    const { settings, outages } = this.#run
+    const { status, errorCode } = answer
+    if (status === null || status < 500 || errorCode === null || this.#outageOf(answer) !== null) return
+    if (isAgreed(settings, status, errorCode) || outages.excused.has(this.#caseId)) return
+    outages.all.push({ caseId: this.#caseId, what: `${status} ${errorCode}` })
   }
 
   #outageOf(answer: Answer): string | null {
@@ -271,6 +301,10 @@ export class WalletCalls {
     return fromUnits(count, this.#run.settings.minorUnits)
   }
 }
+
+/** A text is the label alone. */
+const changeOf = (change: Change | string): Change =>
+  typeof change === 'string' ? { label: change } : change
 
 /** An id for the report, without the part that all ids of a run share. */
 export function short(id: string): string {

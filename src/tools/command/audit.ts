@@ -1,11 +1,10 @@
 /** `bet-wallet audit`: audits a running wallet. */
-import { renderHtml } from '../audit/html/render.js'
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
-import type { AuditReport } from '../audit/report.js'
-import { formatCases, formatProgress, formatProgressLine, formatReport } from '../audit/text.js'
+import { formatCases, formatProgress, formatProgressLine, renderHtml, reportOf } from '../audit/printout.js'
+import { textOf } from '../report/text.js'
 import { duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
-import { columnsOf, forTerminal, overwriteLine, stopSignal, writeReport } from './output.js'
+import { columnsOf, overwriteLine, stopSignal, writeReport } from './output.js'
 import { command, prints } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -67,7 +66,7 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
       onResult: progressOf(process.stderr.isTTY),
     })
     if (process.stderr.isTTY) overwriteLine('')
-    print(report)
+    console.log(textOf(reportOf(report), process.stdout.isTTY && process.env.NO_COLOR === undefined))
     writeReport(json, () => `${JSON.stringify(report, null, 2)}\n`)
     writeReport(junit, () => renderJunit(report))
     writeReport(html, () => renderHtml(report))
@@ -106,12 +105,4 @@ function agreedBy<T>(readOne: (text: string) => T) {
     }
     return agreed
   }
-}
-
-function print(report: AuditReport): void {
-  const { isTTY } = process.stdout
-  const colours = isTTY && process.env.NO_COLOR === undefined
-  console.log(
-    formatReport(forTerminal(report), { colours, columns: isTTY ? columnsOf(process.stdout) : null }),
-  )
 }

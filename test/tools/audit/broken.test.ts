@@ -54,7 +54,9 @@ describe('a wallet with one defect fails the cases that look for it, and the fir
     }
   })
 
-  it.each(Object.keys(fronts) as FrontName[])('%s', async name => {
+  const behind = (Object.keys(fronts) as FrontName[]).filter(name => foundInFront[name].length > 0)
+
+  it.each(behind)('%s', async name => {
     const wallet = await startBrokenFront(name)
     try {
       await expectFound(wallet, foundInFront[name], (fronts[name] as Fault).audit)

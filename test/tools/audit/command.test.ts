@@ -134,8 +134,8 @@ describe('bet-wallet audit', () => {
     const written = ['Written: report.json', 'Written: report.xml', 'Written: report.html']
     expect(error.replace(estimate, '').split('\n')).toEqual([...progress, ...written, ''])
     const lines = out.trimEnd().split('\n')
-    expect(lines.slice(0, auditCases.length)).toEqual(
-      auditCases.map(({ id, level, name }) => `passed   ${id}  ${level.padEnd(6)}  ${name}`),
+    expect(lines.filter(line => line.startsWith('  passed'))).toEqual(
+      auditCases.map(({ id, level, name }) => `  passed  ${id}  ${level.padEnd(6)}  ${name}`),
     )
     expect(lines.at(-1)).toMatch(
       new RegExp(
@@ -173,20 +173,20 @@ describe('bet-wallet audit', () => {
     const { url } = await plain('no-tombstone')
     const { code, out } = await run([...usual(url), '--only', 'AU-301,AU-302', '--only', 'AU-101'], password)
     expect(code).toBe(1)
-    expect(out).toMatch(/^passed {3}AU-101/m)
-    expect(out).toMatch(/^FAILED {3}AU-301 {2}MUST/m)
+    expect(out).toMatch(/^ {2}passed {2}AU-101/m)
+    expect(out).toMatch(/^ {2}FAILED {2}AU-301 {2}MUST/m)
     expect(out).toMatch(
-      /^1\. MUST {2}placebet after its rollback: balance .* too little instead of balance .*\n {2}impact {5}The player has \d\.\d\d EUR too little\. The player loses.*\n {2}likely {5}The rollback of an unknown bet leaves no tombstone.*\n {2}case {7}AU-301 {2}A placebet that arrives after its rollback debits nothing \(spec 4\.1, 4\.3, D11\)\n {2}interface {2}"If it fails or times out, .*"\n {2}expected {3}balance .*\n {2}actual {5}balance .*\n {2}request {4}placebet after its rollback\n {2}reproduce {2}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD".*\n {2}also {7}AU-302/,
+      /^ {2}MUST {4}AU-301 {2}placebet after its rollback: balance .* too little instead of balance .*\n {4}The player has \d\.\d\d EUR too little\. The case guards against this: The player loses.*\n {4}case {7}A placebet that arrives after its rollback debits nothing \(spec 4\.1, 4\.3, D11\)\n {4}interface {2}"If it fails or times out, .*"\n {4}expected {3}balance .*\n {4}actual {5}balance .*\n {4}request {4}placebet after its rollback\n {4}answer {5}200 .*\n {4}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD".*/m,
     )
-    expect(out).toMatch(/^FAILED: 1 passed, 2 failed \(1 MUST, 1 SHOULD; 1 finding\), 0 skipped/m)
+    expect(out).toMatch(/^FAILED: 1 passed, 2 failed \(1 MUST, 1 SHOULD; 2 findings\), 0 skipped/m)
   })
 
   it('has exit code 0 for a SHOULD, and prints the skipped cases with the reason', async () => {
     const { url } = await plain('second-placebet-taken-as-retry')
     const { code, out } = await run([...usual(url), '--only', 'AU-101,AU-215,AU-502'], password)
     expect(code).toBe(0)
-    expect(out).toContain('FAILED   AU-215  SHOULD')
-    expect(out).toContain('Skipped, because no way to settle was given (settle):\n  AU-502')
+    expect(out).toMatch(/FAILED +AU-215 {2}SHOULD/)
+    expect(out).toContain('Skipped\n  no way to settle was given (settle)  AU-502')
     expect(out).toContain('PASSED, INCOMPLETE: 1 passed, 1 failed (1 SHOULD; 1 finding), 1 skipped')
   })
 
@@ -333,7 +333,7 @@ describe('exit code 2, with a message that says what to do', () => {
     const code = await new Promise(resolve => child.on('close', resolve))
     expect(code).toBe(2)
     expect(error).toMatch(estimate)
-    expect(out).toContain('Skipped, because the audit was stopped:')
+    expect(out).toContain('  the audit was stopped  AU-')
     const answer = await fetch(`${url}/rollbackbet`, {
       method: 'POST',
       headers: {

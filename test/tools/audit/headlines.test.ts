@@ -1,10 +1,10 @@
 /** What the first finding says first: the call at which the defect of the wallet shows, and how. */
 import { type AuditResult, auditWallet } from 'bet-wallet/audit'
 import { expect, test } from 'vitest'
-import { headlineOf } from '../../../src/tools/audit/text.js'
+import { headlineOf } from '../../../src/tools/audit/printout.js'
 import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 
-const headlines: [FaultName, id: string, headline: RegExp, cause?: RegExp][] = [
+const headlines: [FaultName, id: string, headline: RegExp][] = [
   // The call is the rollback, and not the bet that the case needs.
   ['one-id-space', 'AU-222', /^rollbackbet with the transactionId of the placebet: .* instead of/],
   ['unvoided-debits-last-only', 'AU-539', /^unsettlement UNVOIDED /],
@@ -17,10 +17,10 @@ const headlines: [FaultName, id: string, headline: RegExp, cause?: RegExp][] = [
   ['unsettlement-of-other-player-debits', 'AU-536', /^unsettlement for the other player: balance/],
   ['tombstones-of-first-player', 'AU-311', /^placebet of the other player after its rollback: balance/],
   // An exact balance that is due, and a rounded one.
-  ['third-decimal-rounded', 'AU-406', /^placebet of 0.001: /, /^Amounts are rounded/],
+  ['third-decimal-rounded', 'AU-406', /^placebet of 0.001: /],
 ]
 
-test.each(headlines)('%s: %s', async (fault, id, headline, cause) => {
+test.each(headlines)('%s: %s', async (fault, id, headline) => {
   const wallet = await startPlainWallet({ fault })
   try {
     const { findings, results } = await auditWallet({
@@ -29,7 +29,6 @@ test.each(headlines)('%s: %s', async (fault, id, headline, cause) => {
     })
     expect(findings[0]?.id).toBe(id)
     expect(headlineOf(results[0] as AuditResult)).toMatch(headline)
-    if (cause !== undefined) expect(findings[0]?.cause).toMatch(cause)
   } finally {
     await wallet.close()
   }

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatProgressLine, formatReport } from '../../../src/tools/audit/text.js'
-import { forTerminal } from '../../../src/tools/command/output.js'
+import { formatProgressLine, renderHtml, reportOf } from '../../../src/tools/audit/printout.js'
+import { textOf } from '../../../src/tools/report/text.js'
 import { curlLine, quoted } from '../../../src/tools/wire/curl.js'
 import { startPlainWallet } from '../wallets/independent/plain.js'
 
@@ -143,6 +143,7 @@ const report: AuditReport = {
       followers: [{ id: 'AU-104', reason: 'probably as AU-101' }],
     },
   ],
+  foreignAnswers: [],
   limitations: ['What "no client" & no test sees.'],
   passed: false,
   complete: false,
@@ -194,7 +195,7 @@ const report: AuditReport = {
       ...{ failure: null, exchanges: [], balance: null, durationMs: 0 },
     },
     {
-      ...{ id: 'AU-503', level: 'MAY', name: 'Three', source: 'D7', verdict: 'passed', reason: null },
+      ...{ id: 'AU-503', level: 'SHOULD', name: 'Three', source: 'D7', verdict: 'passed', reason: null },
       ...{ failure: null, exchanges: [], balance: null, durationMs: 5 },
     },
   ],
@@ -208,11 +209,11 @@ describe('JUnit XML', () => {
     expect(xml).toContain('<skipped message="no way &amp; means"/>')
     expect(xml).toContain('NUL \\u0000, ESC \\u001b[31m, half \\ud800 and ]]&gt;')
     expect(xml).toContain('<testsuite name="http://wallet/?a&amp;b&lt;c&gt;&quot;d&quot;"')
-    expect(xml).toContain('likely:    The &lt;cause&gt; &amp; more.\n')
+    expect(xml).toContain('cause:     The &lt;cause&gt; &amp; more.\n')
     expect(xml).toContain('interface: &quot;It &lt;works&gt;.&quot;\n')
     expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
     expect(xml).toMatch(
-      /<system-out>MUST AU-101: placebet: NUL .* instead of &quot;70&quot;\. Money\. Likely cause: The &lt;cause&gt; &amp; more\. \(likely, because [^)]*\)\. Also AU-104\.\nBalances were read by the smallest bet and its rollback: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
+      /<system-out>MUST AU-101: placebet: NUL .* instead of &quot;70&quot;\. Money\. Cause: The &lt;cause&gt; &amp; more\. Also AU-104\.\nBalances were read by the smallest bet and its rollback: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
     )
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
@@ -235,54 +236,64 @@ it('names the cases that have failed since the last line of progress', () => {
   expect(formatProgressLine(20, 158, ['AU-112', 'AU-113'])).toBe('20 of 158 cases, failed: AU-112, AU-113')
 })
 
-describe('the table', () => {
-  it('does not let the answer of a wallet control the terminal', () => {
-    const text = formatReport(forTerminal(report), { colours: false, columns: null })
+describe('the terminal and the page', () => {
+  const text = textOf(reportOf(report))
+  const words = (page: string) =>
+    page
+      .replace(/<[^>]*>/g, '')
+      .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+      .replace(/\s+/g, ' ')
+
+  it('cannot be controlled by the answer of a wallet', () => {
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
     expect(text).toContain('ESC \\u001b[31m')
   })
 
-  it('begins with what failed and what it costs, before the table of cases', () => {
-    const text = formatReport(forTerminal(report), { colours: false, columns: null })
-    expect(text.split('\n').slice(0, 10)).toEqual([
-      expect.stringMatching(/^1\. MUST {2}placebet: NUL .* instead of "70"$/),
-      '  impact     Money.',
-      '  likely     The <cause> & more. (likely, because AU-101 fails as with this cause, and 1 other failed case fits it)',
-      '  case       AU-101  It <works> & more (spec 4.1)',
-      '  interface  "It <works>."',
-      '  expected   "70"',
-      expect.stringContaining('  actual     NUL'),
-      '  request    placebet',
-      "  reproduce  curl '\\u001b]0;x'",
-      '  also       AU-104  probably as AU-101: expected one, actual two',
+  it('have the same facts: of each finding, of what was skipped and of what cannot be seen', () => {
+    const foreign = { sender: 'a rate limiter', firstRequest: 101, requests: 166, answer: '429 Too many' }
+    const whole = { ...report, foreignAnswers: [foreign], funds: { before: '100.00', after: '97.00' } }
+    const printed = [textOf(reportOf(whole)), words(renderHtml(whole))]
+    for (const fact of [
+      'Request 101 was answered by a rate limiter: 429 Too many. So were 165 others.',
+      ...['Money.', 'The <cause> & more.', 'It <works> & more (spec 4.1)', '"It <works>."', '"70"'],
+      ...[
+        "curl '\\u001b]0;x'",
+        'AU-104 probably as AU-101',
+        'no way & means',
+        'What "no client" & no test sees.',
+      ],
+      'Balances were read by the smallest bet and its rollback: a & b.',
+      ...['100.00 EUR, 97.00 at the end', '3 requests in 1.2 s, seed 1', '1 failed'].slice(0, 2),
     ])
+      for (const one of printed) expect(one).toContain(fact)
   })
 
-  it('names the followers of a finding that has many', () => {
-    const followers = Array.from({ length: 20 }, (_, index) => ({ id: `case ${10 + index}`, reason: 'so' }))
-    const [finding] = report.findings
-    const findings = finding === undefined ? [] : [{ ...finding, followers }]
-    const text = formatReport({ ...report, findings }, { colours: false, columns: null })
-    expect(text).toContain(
-      '  and 8 others:\n  case 22 case 23 case 24 case 25 case 26 case 27 case 28 case 29\n',
-    )
+  it('show what stands before the wallet first, then what failed, and the verdict last', () => {
+    const foreign = { sender: 'a redirect', firstRequest: 1, requests: 1, answer: '301' }
+    const lines = textOf(reportOf({ ...report, foreignAnswers: [foreign] })).split('\n')
+    const places = [
+      /^ {2}Request 1 was/,
+      /^ {2}MUST {2}AU-101 {2}placebet: NUL/,
+      /^ {2}FAILED/,
+      /^ {2}no way & means/,
+    ]
+    const found = places.map(place => lines.findIndex(line => place.test(line)))
+    expect(found).toEqual(found.toSorted((one, other) => one - other))
+    expect(found).not.toContain(-1)
   })
 
-  it('says what the audit cannot see, and how balances were read if not in the usual way', () => {
-    const text = formatReport(forTerminal(report), { colours: false, columns: null })
-    expect(text).toContain('What this audit cannot see:\n  What "no client" & no test sees.\n')
-    expect(text).toContain('Balances were read by the smallest bet and its rollback: a & b.')
+  it('leave out what says nothing', () => {
     const usual: AuditReport = {
       ...report,
       balancesReadBy: { by: 'rollback', reason: null },
       limitations: [],
     }
-    expect(formatReport(usual, { colours: false, columns: null })).not.toMatch(/cannot see|were read/)
+    expect(textOf(reportOf(usual))).not.toMatch(/cannot see|were read|Before the wallet/)
   })
 
-  it('ends with the result, and the levels of the failed cases', () => {
+  it('end with the result, and the levels of the failed cases', () => {
     const last = (changes: Partial<AuditReport>) =>
-      formatReport({ ...report, ...changes }, { colours: false, columns: null })
+      textOf(reportOf({ ...report, ...changes }))
         .split('\n')
         .at(-1)
     expect(last({})).toBe(
@@ -295,10 +306,5 @@ describe('the table', () => {
     expect(last({ results: results.slice(1), passed: true, complete: true })).toBe(
       'PASSED: 1 passed, 0 failed, 0 skipped (3 requests in 1.2 s, seed 1)',
     )
-  })
-
-  it('fits into the terminal', () => {
-    const lines = formatReport(forTerminal(report), { colours: false, columns: 27 }).split('\n')
-    expect(lines).toContain('FAILED   AU-101  MUST    I…')
   })
 })

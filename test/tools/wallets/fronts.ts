@@ -296,6 +296,10 @@ export const fronts = {
       return reply
     },
   },
+  'refusals-as-500': {
+    says: 'An exception handler answers every refusal with 500',
+    answer: reply => (reply.status >= 400 ? { ...reply, status: 500 } : reply),
+  },
   'success-with-more': {
     says: 'A success has a fourth field',
     answer: reply =>

@@ -2,7 +2,7 @@
 
 import { subtract } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Change } from '../wallet-calls.js'
@@ -53,43 +53,30 @@ function changed({ settings }: CaseContext, names: readonly WrongCredentials[]):
   return wrong.map(name => ({ name: `with ${name}`, credentials: name }))
 }
 
-export const authentication: readonly AuditCase[] = [
-  {
-    id: 'AU-701',
-    level: 'MUST',
+export const authentication = casesOf({
+  'AU-701': {
     name: 'A call without credentials is refused and changes no balance, on all three paths',
     source: 'spec 5, A01',
     needs,
     impact: 'Anyone who finds the address can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    causes: { executed: 'Calls without credentials are executed.' },
     run: context => expectNoEntrance(context, [{ name: 'without credentials', credentials: 'none' }]),
   },
-  {
-    id: 'AU-702',
-    level: 'MUST',
+  'AU-702': {
     name: 'A call with wrong credentials, or with a body that was changed after signing, is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
     impact: 'Any guess is as good as the secret.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    causes: { executed: 'Wrong credentials are accepted.' },
-    follows: ['AU-701'],
     run: context =>
       expectNoEntrance(
         context,
         schemesOf(context.settings).map(name => ({ name: `with ${name}`, credentials: name })),
       ),
   },
-  {
-    id: 'AU-703',
-    level: 'MUST',
+  'AU-703': {
     name: 'An unauthenticated call leaves no record: the same call with credentials is decided as new',
     source: 'spec 5, A01',
     needs,
     impact: 'An attacker without a password can use up transactionIds and block bets before they arrive.',
-    describes: ['too-little', 'refused'],
-    follows: ['AU-701', 'AU-702'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       expect.error(await wallet.place(bet, { credentials: 'none', label: 'placebet without credentials' }))
@@ -100,15 +87,12 @@ export const authentication: readonly AuditCase[] = [
       expect.success(await wallet.place(unknown), subtract(after, unknown.amount))
     },
   },
-  {
-    id: 'AU-704',
+  'AU-704': {
     level: 'SHOULD',
     name: 'An unauthenticated call is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
     source: 'spec 7.2, docs/errors.md',
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
-    describes: ['other-refusal', 'form'],
-    follows: ['AU-701', 'AU-702', 'AU-601'],
     async run({ wallet, expect }) {
       for (const credentials of ['none', 'wrong credentials'] as const) {
         const change = (operation: string) => ({
@@ -127,30 +111,12 @@ export const authentication: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-705',
-    level: 'MAY',
-    name: 'A 401 names the authentication scheme in WWW-Authenticate',
-    source: 'docs/errors.md, RFC 9110 11.6.1',
-    needs,
-    impact: 'Standard clients cannot tell how to authenticate.',
-    async run({ wallet, expect }) {
-      const label = 'rollbackbet without credentials'
-      const answer = await wallet.rollback(wallet.bet(), undefined, { credentials: 'none', label })
-      if (answer.status !== 401) throw new Skipped(`the answer is not a 401 but ${describeAnswer(answer)}`)
-      if (answer.headers['www-authenticate'] === undefined)
-        expect.fail('the header WWW-Authenticate', 'none', answer)
-    },
-  },
-  {
-    id: 'AU-706',
+  'AU-706': {
     level: 'SHOULD',
     name: 'An unauthenticated call learns nothing about its body: malformed and well-formed bodies get the same refusal',
     source: 'docs/errors.md, A01',
     needs,
     impact: 'Attackers without credentials can reach the parser and exploit its defects.',
-    describes: ['other-refusal'],
-    follows: ['AU-701'],
     async run({ wallet, expect }) {
       const first = await wallet.place(wallet.bet(), {
         label: 'placebet without credentials',
@@ -166,15 +132,11 @@ export const authentication: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-708',
-    level: 'MUST',
+  'AU-708': {
     name: 'A password that is empty, cut off, or in the other case is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
     impact: 'A caller who guesses one character of the password, or none, can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701', 'AU-702'],
     run: context =>
       expectNoEntrance(
         context,
@@ -187,27 +149,19 @@ export const authentication: readonly AuditCase[] = [
         ]),
       ),
   },
-  {
-    id: 'AU-709',
-    level: 'MUST',
+  'AU-709': {
     name: 'The password with another user name is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
     impact:
       'A user who was removed can still change balances, and the password of one platform opens the account of another.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701'],
     run: context => expectNoEntrance(context, changed(context, ['another user name'])),
   },
-  {
-    id: 'AU-710',
-    level: 'MUST',
+  'AU-710': {
     name: 'A made-up Bearer token, and a JSON Web Token without a signature, are refused and change no balance',
     source: 'spec 5, A01',
     needs,
     impact: 'A caller who invents a token can change the players’ balances.',
-    describes: ['too-much', 'too-little', 'accepted'],
-    follows: ['AU-701'],
     async run(context) {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
       const unsigned = `${part({ alg: 'none', typ: 'JWT' })}.${part({ sub: 'platform', scope: 'wallet' })}.`
@@ -223,26 +177,4 @@ export const authentication: readonly AuditCase[] = [
       )
     },
   },
-  {
-    id: 'AU-707',
-    level: 'MAY',
-    name: 'An unauthenticated call is answered before its body is read',
-    source: 'docs/errors.md, A01',
-    needs,
-    impact: 'Attackers without credentials occupy connections and memory with bodies that never end.',
-    describes: ['no-answer'],
-    follows: ['AU-701'],
-    async run({ wallet, expect, settings }) {
-      if (settings.sign !== null) throw new Skipped('calls are signed, and a signature needs the body')
-      const answer = await wallet.call({
-        label: 'placebet without credentials and without its body',
-        path: '/placebet',
-        body: ' '.repeat(1_000),
-        bodyCommand: 'sleep 2',
-        credentials: 'none',
-        delivery: { as: 'headers' },
-      })
-      expect.finalRefusal(answer)
-    },
-  },
-]
+})

@@ -2,7 +2,7 @@
 
 import { add, subtract, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { reversalOf } from '../preparations.js'
 import { expectOthersUnchanged } from './basics.js'
@@ -16,7 +16,7 @@ async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext):
   const answers: Answer[] = []
   for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
     const label = `${type} of a bet that was cashed out`
-    answers.push(await wallet.unsettle(bet, type, undefined, { label, mayFail: true }))
+    answers.push(await wallet.tryUnsettle(bet, type, label))
     await expect.balance(balance, `after ${label}`)
   }
   return answers
@@ -24,16 +24,12 @@ async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext):
 
 const bothNeeds = ['settle', 'clawbacks'] as const
 
-export const clawbacks: readonly AuditCase[] = [
-  {
-    id: 'AU-501',
-    level: 'MUST',
+export const clawbacks = casesOf({
+  'AU-501': {
     name: 'A settlement that is retried under the same transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
     impact: 'The operator pays a winner twice, and an unsettlement debits whatever was credited.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'A retried settlement is not recognised by its transactionId.' },
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked: after } = await prepare.openBet()
       const transactionId = wallet.id()
@@ -44,17 +40,13 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(add(after, payout), 'after the retried settlement')
     },
   },
-  {
-    id: 'AU-502',
-    level: 'MUST',
+  'AU-502': {
     name: 'UNSCORED debits the amount of BET_PAID, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     quote: 'unscored-debits',
     needs: ['settle'],
     impact:
       'Wrong payouts are never collected, or they are collected twice: by the wallet and by the platform.',
-    describes: ['too-much', 'too-little', 'refused'],
-    causes: { 'too-much': 'UNSCORED does not debit the payout.' },
     async run({ prepare, wallet, expect, settings }) {
       const { bet, balance, staked } = await prepare.settledBet()
       const answer = await wallet.unsettle(bet, 'UNSCORED')
@@ -63,52 +55,25 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-503',
-    level: 'MUST',
-    name: 'UNVOIDED debits the amount of VOIDED, or is refused without a change if clawbacks are disabled',
-    source: 'spec 3, 4.2, D20',
-    quote: 'unvoided-debits',
-    needs: ['settle'],
-    impact: 'A bet that was voided by mistake continues without a stake.',
-    describes: ['too-much', 'refused'],
-    causes: { 'too-much': 'UNVOIDED does not debit the void.' },
-    follows: ['AU-502', 'AU-523 too-little'],
-    async run({ prepare, wallet, expect, settings }) {
-      const { bet, balance, staked } = await prepare.settledBet('VOIDED')
-      const answer = await wallet.unsettle(bet, 'UNVOIDED')
-      if (settings.clawbacks) expect.success(answer, staked)
-      else expect.refusal(answer)
-      await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
-    },
-  },
-  {
-    id: 'AU-504',
-    level: 'MUST',
+  'AU-504': {
     name: 'A clawback that exceeds the funds is refused and debits nothing, not even a part',
     source: 'spec 4.2, D20',
     quote: 'clawback-refused',
     needs: bothNeeds,
     impact:
       'The platform nets the whole amount off later winnings: a part that the wallet has debited is paid twice.',
-    describes: ['too-little'],
-    causes: { executed: 'A clawback that exceeds the funds debits money.' },
     async run({ prepare, wallet, expect }) {
       const { bet, rest, reversal } = await prepare.spentCredit()
       await expect.noClawback(bet, reversal, wallet.id(), rest)
     },
   },
-  {
-    id: 'AU-505',
-    level: 'MUST',
+  'AU-505': {
     name: 'A clawback of exactly the funds is debited',
     source: 'spec 4.2',
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact:
       'An off-by-one at the limit: an amount that could be collected is recorded as owed to the platform.',
-    describes: ['refused'],
-    follows: ['AU-502'],
     async run({ prepare, wallet, expect }) {
       const { bet, payout, balance } = await prepare.settledBet()
       await prepare.spendDownTo(payout, balance)
@@ -116,120 +81,12 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(zero, 'after a clawback of exactly the funds')
     },
   },
-  {
-    id: 'AU-506',
-    level: 'MUST',
-    name: 'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
-    source: 'spec 4.2 rule 2, D7',
-    quote: 'debt-of-player',
-    needs: bothNeeds,
-    impact:
-      'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
-    describes: ['too-little', 'accepted'],
-    causes: { executed: 'A refused clawback is collected later.' },
-    follows: ['AU-504', 'AU-507'],
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, spent, balance, transactionId, reversal } = await prepare.uncollectedBet(type)
-        await prepare.rolledBack(spent, balance)
-        const label = `retry of the refused ${reversal}, with sufficient funds`
-        const retry = await wallet.unsettle(bet, reversal, transactionId, { label })
-        await expect.balance(balance, `after the ${label}`)
-        expect.refusal(retry)
-        context.opening = balance
-      }
-    },
-  },
-  {
-    id: 'AU-507',
-    level: 'MUST',
-    name: 'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
-    source: 'spec 4.2 rule 2, D7',
-    quote: 'debt-of-player',
-    needs: bothNeeds,
-    impact:
-      'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
-    describes: ['too-little', 'accepted'],
-    causes: { executed: 'A refused clawback is collected later.' },
-    follows: ['AU-502', 'AU-512', 'AU-504', 'AU-506'],
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, spent, balance, reversal } = await prepare.uncollectedBet(type)
-        await prepare.rolledBack(spent, balance)
-        const answer = await wallet.unsettle(bet, reversal, undefined, {
-          label: `${reversal} under another transactionId`,
-          mayFail: true,
-        })
-        await expect.notExecuted(answer, balance, `after another ${reversal} of a refused clawback`)
-        context.opening = balance
-      }
-    },
-  },
-  {
-    id: 'AU-571',
-    level: 'SHOULD',
-    name: 'The retry of a refused clawback gets the same refusal: the same status and error code',
-    source: 'D2, D7',
-    needs: bothNeeds,
-    impact:
-      'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
-    follows: ['AU-510', 'AU-504', 'AU-506', 'AU-507'],
-    async run({ prepare, wallet, expect }) {
-      const { bet, transactionId, reversal, refusal } = await prepare.uncollectedBet()
-      const retry = await wallet.unsettle(bet, reversal, transactionId, {
-        label: 'retry of the unsettlement',
-      })
-      if (refusal.status !== retry.status || refusal.errorCode !== retry.errorCode)
-        expect.fail(`the same answer: ${describeAnswer(refusal)}`, describeAnswer(retry), retry)
-    },
-  },
-  {
-    id: 'AU-508',
-    level: 'SHOULD',
-    name: 'An unsettlement of an uncollected credit is refused, and not for insufficient funds again',
-    source: 'D19',
-    needs: bothNeeds,
-    impact: 'The platform cannot tell that nothing is left to collect.',
-    describes: ['other-refusal'],
-    follows: ['AU-502', 'AU-512', 'AU-504', 'AU-506', 'AU-507', 'AU-556'],
-    async run({ prepare, wallet, expect }) {
-      const { bet, spent, refusal } = await prepare.uncollectedBet()
-      const answer = await wallet.unsettle(bet, 'UNSCORED')
-      expect.refusal(answer)
-      if (answer.errorCode === refusal.errorCode && !expect.allowsAnyCode('INVALID_BET'))
-        expect.fail(`a refusal other than ${describeAnswer(refusal)}`, describeAnswer(answer), answer)
-      expect.success(await wallet.rollback(spent))
-    },
-  },
-  {
-    id: 'AU-509',
-    level: 'MUST',
-    name: 'After a clawback was refused for insufficient funds, a rollback of the bet credits nothing',
-    source: 'D13',
-    needs: bothNeeds,
-    impact: 'The player has both payout and stake, and the platform treats the bet as paid.',
-    describes: ['too-much'],
-    follows: ['AU-504', 'AU-520', 'AU-523'],
-    async run({ prepare, wallet, expect }) {
-      const { bet, spent, balance } = await prepare.uncollectedBet('VOIDED')
-      await prepare.rolledBack(spent, balance)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet after a refused clawback' })
-      await expect.balance(balance, 'after a rollback that followed a refused clawback')
-    },
-  },
-  {
-    id: 'AU-510',
-    level: 'MUST',
+  'AU-510': {
     name: 'An unsettlement that is retried, at once or later, debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
     needs: bothNeeds,
     impact: 'The platform retries until it receives a success, and every retry debits the payout again.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'A retried unsettlement is not recognised by its transactionId.' },
-    follows: ['AU-201 refused', 'AU-502'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
@@ -239,139 +96,16 @@ export const clawbacks: readonly AuditCase[] = [
       const other = wallet.bet()
       const after = await prepare.placed(other, staked)
       const label = 'retry of the unsettlement after another bet'
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { label }), after)
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), after)
       await expect.balance(after, 'after three copies of one unsettlement')
     },
   },
-  {
-    id: 'AU-511',
-    level: 'MUST',
-    name: 'Concurrent copies of one unsettlement debit the payout once',
-    source: 'spec 1.5, 4.2',
-    quote: 'one-transaction',
-    needs: bothNeeds,
-    impact:
-      'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'Concurrent unsettlements of one bet are executed: a race.' },
-    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-522', 'AU-534 executed'],
-    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
-        const transactionId = wallet.id()
-        const answers = await concurrently(settings.concurrency, copy =>
-          wallet.unsettle(bet, 'UNSCORED', transactionId, {
-            label: `copy ${copy + 1} of one unsettlement (round ${round})`,
-          }),
-        )
-        await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
-        for (const answer of answers) expect.success(answer)
-        await prepare.rolledBack(bet, opening)
-      }
-    },
-  },
-  {
-    id: 'AU-512',
-    level: 'MUST',
-    name: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
-    source: 'spec 4.2, D18, D19',
-    quote: 'unscored-debits',
-    needs: bothNeeds,
-    impact: 'Two corrections of one result debit the credit twice.',
-    describes: ['too-little', 'accepted'],
-    causes: { 'too-little': 'A credit that was clawed back is clawed back again.' },
-    follows: ['AU-502', 'AU-503'],
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, staked } = await prepare.settledBet(type)
-        const reversal = reversalOf[type]
-        await prepare.unsettled(bet, reversal, staked)
-        const retry = await wallet.unsettle(bet, reversal, undefined, {
-          label: `${reversal} under another transactionId`,
-          mayFail: true,
-        })
-        await expect.notExecuted(retry, staked, `after a second ${reversal}`)
-        context.opening = staked
-      }
-    },
-  },
-  {
-    id: 'AU-513',
-    level: 'MUST',
-    name: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
-    source: 'spec 4.2, D18',
-    quote: 'unscored-debits',
-    needs: bothNeeds,
-    impact:
-      'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'Concurrent unsettlements of one bet are executed: a race.' },
-    follows: ['AU-502', 'AU-503', 'AU-512', 'AU-511', 'AU-522'],
-    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        for (const type of reversible) {
-          const { bet, staked } = await prepare.settledBet(type, units(20))
-          await concurrently(settings.concurrency, copy =>
-            wallet.unsettle(bet, reversalOf[type], undefined, {
-              label: `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
-              mayFail: true,
-            }),
-          )
-          await expect.balance(staked, `after concurrent ${reversalOf[type]} of one bet`)
-          await prepare.rolledBack(bet, opening)
-        }
-      }
-    },
-  },
-  {
-    id: 'AU-514',
-    level: 'MUST',
-    name: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
-    source: 'spec 4.2, D18',
-    quote: 'unscored-debits',
-    needs: bothNeeds,
-    impact: 'A corrected result is corrected again, and both payouts are debited, or none.',
-    describes: ['too-much', 'too-little', 'refused'],
-    follows: ['AU-502', 'AU-512'],
-    async run({ prepare, wallet, expect, units, random }) {
-      const { bet, staked } = await prepare.settledBet()
-      await prepare.unsettled(bet, 'UNSCORED', staked)
-      const second = units(random.between(250, 350))
-      await prepare.settled(bet, 'BET_PAID', second, staked)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
-    },
-  },
-  {
-    id: 'AU-515',
-    level: 'MUST',
-    name: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
-    source: 'D7, D18',
-    quote: 'debt-of-player',
-    needs: bothNeeds,
-    impact: 'The uncollected amount is debited with the new one, while the platform nets it off too.',
-    describes: ['too-little'],
-    follows: ['AU-502', 'AU-504', 'AU-506', 'AU-507'],
-    async run({ prepare, wallet, expect, units, random }) {
-      const { bet, spent, balance, reversal } = await prepare.uncollectedBet()
-      await prepare.rolledBack(spent, balance)
-      const second = units(random.between(100, 150))
-      await prepare.settled(bet, 'BET_PAID', second, balance)
-      expect.success(await wallet.unsettle(bet, reversal), balance)
-      await expect.balance(balance, 'after the clawback of the new payout')
-    },
-  },
-  {
-    id: 'AU-516',
-    level: 'MUST',
+  'AU-516': {
     name: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'Only one of several payouts is collected.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'Of several credits of a bet, an unsettlement debits only one.' },
-    follows: ['AU-502'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked, balance } = await prepare.settledBet()
       const second = units(random.between(100, 150))
@@ -380,31 +114,23 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-517',
-    level: 'MUST',
+  'AU-517': {
     name: 'An unsettlement that arrives before its settlement debits nothing and is not a success',
     source: 'spec 4.2, D19',
     needs: ['settle'],
     impact: 'A success tells the platform that a payout was collected before it was even credited.',
-    describes: ['accepted'],
-    causes: { executed: 'An unsettlement before its settlement succeeds.' },
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
-      const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, { mayFail: true })
+      const answer = await wallet.tryUnsettle(bet, 'UNSCORED')
       await expect.notExecuted(answer, after, 'after an unsettlement of a bet that was never settled')
     },
   },
-  {
-    id: 'AU-518',
-    level: 'MUST',
+  'AU-518': {
     name: 'An unsettlement that arrived before its settlement debits the payout afterwards: as a retry after a 5xx, as a new transaction after a refusal',
     source: 'spec 4.2, D8, D19',
     quote: 'platform-retries',
     needs: bothNeeds,
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
-    describes: ['too-much', 'refused'],
-    follows: ['AU-502', 'AU-517', 'AU-225 refused'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       const transactionId = wallet.id()
@@ -415,71 +141,130 @@ export const clawbacks: readonly AuditCase[] = [
       const payout = units(random.between(400, 600))
       await prepare.settled(bet, 'BET_PAID', payout, staked)
       const label = `${isFinal ? 'new' : 'retry of the'} unsettlement after the settlement`
-      const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, { label })
+      const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, label)
       expect.success(late, staked)
       await expect.balance(staked, 'after the unsettlement')
     },
   },
-  {
-    id: 'AU-519',
+  'AU-519': {
     level: 'SHOULD',
     name: 'An unsettlement that arrives before its settlement is answered with SETTLEMENT_NOT_FOUND, 503',
     source: 'D19',
     impact: 'The platform treats a 4xx as final and does not retry after the settlement has arrived.',
-    describes: ['other-refusal'],
-    follows: ['AU-517'],
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(bet, type)
         expect.agreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
       }
     },
   },
-  {
-    id: 'AU-520',
-    level: 'MUST',
+  'AU-520': {
     name: 'A rollback of a paid or voided bet credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'The stake is credited a second time: after the void, or in addition to the payout.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'A settled bet can be rolled back.' },
     async run({ prepare, wallet, expect }) {
       const paid = await prepare.settledBet()
-      await wallet.rollback(paid.bet, undefined, { label: 'rollbackbet of a paid bet' })
+      await wallet.rollback(paid.bet, undefined, 'rollbackbet of a paid bet')
       await expect.balance(paid.balance, 'after the rollback of a paid bet')
       const { bet, staked } = await prepare.openBet(paid.balance)
       await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a voided bet' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a voided bet')
       await expect.balance(paid.balance, 'after the rollback of a voided bet')
     },
   },
-  {
-    id: 'AU-521',
+  'AU-521': {
     level: 'SHOULD',
     name: 'A rollback of a paid bet is refused',
     source: 'D13',
     needs: ['settle'],
     impact: 'A success would mean that the stake was credited.',
-    describes: ['accepted'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.settledBet()
       expect.refusal(await wallet.rollback(bet))
     },
   },
-  {
-    id: 'AU-522',
-    level: 'MUST',
+  'AU-523': {
+    name: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
+    source: 'spec 4.2, D18',
+    quote: 'unscored-debits',
+    needs: ['settle'],
+    impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
+    async run({ prepare, wallet, expect }) {
+      const paid = await prepare.settledBet()
+      await wallet.tryUnsettle(paid.bet, 'UNVOIDED', 'UNVOIDED of a paid bet')
+      await expect.balance(paid.balance, 'after UNVOIDED of a paid bet')
+      const { bet, staked } = await prepare.openBet(paid.balance)
+      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
+      await wallet.tryUnsettle(bet, 'UNSCORED', 'UNSCORED of a voided bet')
+      await expect.balance(paid.balance, 'after UNSCORED of a voided bet')
+    },
+  },
+  'AU-509': {
+    name: 'After a clawback was refused for insufficient funds, a rollback of the bet credits nothing',
+    source: 'D13',
+    needs: bothNeeds,
+    impact: 'The player has both payout and stake, and the platform treats the bet as paid.',
+    async run({ prepare, wallet, expect }) {
+      const { bet, spent, balance } = await prepare.uncollectedBet('VOIDED')
+      await prepare.rolledBack(spent, balance)
+      await wallet.rollback(bet, undefined, 'rollbackbet after a refused clawback')
+      await expect.balance(balance, 'after a rollback that followed a refused clawback')
+    },
+  },
+  'AU-503': {
+    name: 'UNVOIDED debits the amount of VOIDED, or is refused without a change if clawbacks are disabled',
+    source: 'spec 3, 4.2, D20',
+    quote: 'unvoided-debits',
+    needs: ['settle'],
+    impact: 'A bet that was voided by mistake continues without a stake.',
+    async run({ prepare, wallet, expect, settings }) {
+      const { bet, balance, staked } = await prepare.settledBet('VOIDED')
+      const answer = await wallet.unsettle(bet, 'UNVOIDED')
+      if (settings.clawbacks) expect.success(answer, staked)
+      else expect.refusal(answer)
+      await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
+    },
+  },
+  'AU-512': {
+    name: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
+    source: 'spec 4.2, D18, D19',
+    quote: 'unscored-debits',
+    needs: bothNeeds,
+    impact: 'Two corrections of one result debit the credit twice.',
+    async run(context) {
+      const { prepare, wallet, expect } = context
+      for (const type of reversible) {
+        const { bet, staked } = await prepare.settledBet(type)
+        const reversal = reversalOf[type]
+        await prepare.unsettled(bet, reversal, staked)
+        const retry = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
+        await expect.notExecuted(retry, staked, `after a second ${reversal}`)
+        context.opening = staked
+      }
+    },
+  },
+  'AU-514': {
+    name: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
+    source: 'spec 4.2, D18',
+    quote: 'unscored-debits',
+    needs: bothNeeds,
+    impact: 'A corrected result is corrected again, and both payouts are debited, or none.',
+    async run({ prepare, wallet, expect, units, random }) {
+      const { bet, staked } = await prepare.settledBet()
+      await prepare.unsettled(bet, 'UNSCORED', staked)
+      const second = units(random.between(250, 350))
+      await prepare.settled(bet, 'BET_PAID', second, staked)
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
+    },
+  },
+  'AU-522': {
     name: 'A bet can be rolled back after its payout or its void was reversed',
     source: 'spec 3, D13',
     quote: 'placebet-undone',
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
-    describes: ['too-little', 'refused'],
-    causes: { refused: 'A bet that was settled once can never be rolled back.' },
-    follows: ['AU-502'],
     async run({ prepare, wallet, expect, opening }) {
       for (const type of reversible) {
         const { bet, staked } = await prepare.settledBet(type)
@@ -488,91 +273,117 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-523',
-    level: 'MUST',
-    name: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
-    source: 'spec 4.2, D18',
-    quote: 'unscored-debits',
-    needs: ['settle'],
-    impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
-    describes: ['too-much', 'too-little'],
-    causes: { 'too-little': 'UNSCORED and UNVOIDED reverse each other’s credits.' },
-    async run({ prepare, wallet, expect }) {
-      const paid = await prepare.settledBet()
-      await wallet.unsettle(paid.bet, 'UNVOIDED', undefined, {
-        label: 'UNVOIDED of a paid bet',
-        mayFail: true,
-      })
-      await expect.balance(paid.balance, 'after UNVOIDED of a paid bet')
-      const { bet, staked } = await prepare.openBet(paid.balance)
-      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.unsettle(bet, 'UNSCORED', undefined, {
-        label: 'UNSCORED of a voided bet',
-        mayFail: true,
-      })
-      await expect.balance(paid.balance, 'after UNSCORED of a voided bet')
+  'AU-506': {
+    name: 'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
+    source: 'spec 4.2 rule 2, D7',
+    quote: 'debt-of-player',
+    needs: bothNeeds,
+    impact:
+      'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
+    async run(context) {
+      const { prepare, wallet, expect } = context
+      for (const type of reversible) {
+        const { bet, spent, balance, transactionId, reversal } = await prepare.uncollectedBet(type)
+        await prepare.rolledBack(spent, balance)
+        const label = `retry of the refused ${reversal}, with sufficient funds`
+        const retry = await wallet.unsettle(bet, reversal, transactionId, label)
+        await expect.balance(balance, `after the ${label}`)
+        expect.refusal(retry)
+        context.opening = balance
+      }
     },
   },
-  {
-    id: 'AU-524',
-    level: 'MUST',
+  'AU-507': {
+    name: 'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
+    source: 'spec 4.2 rule 2, D7',
+    quote: 'debt-of-player',
+    needs: bothNeeds,
+    impact:
+      'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
+    async run(context) {
+      const { prepare, wallet, expect } = context
+      for (const type of reversible) {
+        const { bet, spent, balance, reversal } = await prepare.uncollectedBet(type)
+        await prepare.rolledBack(spent, balance)
+        const answer = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
+        await expect.notExecuted(answer, balance, `after another ${reversal} of a refused clawback`)
+        context.opening = balance
+      }
+    },
+  },
+  'AU-515': {
+    name: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
+    source: 'D7, D18',
+    quote: 'debt-of-player',
+    needs: bothNeeds,
+    impact: 'The uncollected amount is debited with the new one, while the platform nets it off too.',
+    async run({ prepare, wallet, expect, units, random }) {
+      const { bet, spent, balance, reversal } = await prepare.uncollectedBet()
+      await prepare.rolledBack(spent, balance)
+      const second = units(random.between(100, 150))
+      await prepare.settled(bet, 'BET_PAID', second, balance)
+      expect.success(await wallet.unsettle(bet, reversal), balance)
+      await expect.balance(balance, 'after the clawback of the new payout')
+    },
+  },
+  'AU-571': {
+    level: 'SHOULD',
+    name: 'The retry of a refused clawback gets the same refusal: the same status and error code',
+    source: 'D2, D7',
+    needs: bothNeeds,
+    impact:
+      'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
+    async run({ prepare, wallet, expect }) {
+      const { bet, transactionId, reversal, refusal } = await prepare.uncollectedBet()
+      const retry = await wallet.unsettle(bet, reversal, transactionId, 'retry of the unsettlement')
+      if (refusal.status !== retry.status || refusal.errorCode !== retry.errorCode)
+        expect.fail(`the same answer: ${describeAnswer(refusal)}`, describeAnswer(retry), retry)
+    },
+  },
+  'AU-524': {
     name: 'An unsettlement of an unknown bet changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
     impact: 'A clawback debits money for a bet that the wallet has never received.',
-    describes: ['too-little'],
-    causes: { executed: 'An unsettlement of an unknown bet succeeds.' },
     async run({ wallet, expect, opening }) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(wallet.bet(), type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(wallet.bet(), type)
         await expect.notExecuted(answer, opening, `after ${type} of an unknown bet`)
       }
     },
   },
-  {
-    id: 'AU-525',
+  'AU-525': {
     level: 'SHOULD',
     name: 'An unsettlement of a bet that is unknown or rolled back is refused with a 4xx',
     source: 'D19',
     impact: 'The platform cannot tell that there is nothing to collect, and retries indefinitely.',
-    describes: ['other-refusal'],
-    follows: ['AU-524', 'AU-526'],
     async run({ opening, prepare, wallet, expect }) {
-      expect.finalRefusal(await wallet.unsettle(wallet.bet(), 'UNSCORED', undefined, { mayFail: true }))
+      expect.finalRefusal(await wallet.tryUnsettle(wallet.bet(), 'UNSCORED'))
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
-      expect.finalRefusal(await wallet.unsettle(bet, 'UNVOIDED', undefined, { mayFail: true }))
+      expect.finalRefusal(await wallet.tryUnsettle(bet, 'UNVOIDED'))
     },
   },
-  {
-    id: 'AU-526',
-    level: 'MUST',
+  'AU-526': {
     name: 'An unsettlement of a bet that was rolled back changes no balance',
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
     impact: 'The returned stake is debited again, as if it had been a void.',
-    describes: ['too-little'],
-    causes: { executed: 'An unsettlement of a rolled-back bet succeeds.' },
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
+        const answer = await wallet.tryUnsettle(bet, type)
         await expect.notExecuted(answer, opening, `after ${type} of a rolled-back bet`)
       }
     },
   },
-  {
-    id: 'AU-527',
-    level: 'MUST',
+  'AU-527': {
     name: 'An unsettlement debits the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
     quote: 'bet-id',
     needs: bothNeeds,
     impact: 'The correction of one match debits the winnings of another.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-502'],
     async run({ prepare, wallet, expect, units, random }) {
       const first = await prepare.settledBet()
       const { bet, staked } = await prepare.openBet(first.balance)
@@ -585,55 +396,52 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED'), subtract(staked, first.payout))
     },
   },
-  {
-    id: 'AU-528',
+  'AU-528': {
     level: 'SHOULD',
     name: 'The settlement of a lost bet (BET_PAID of 0) can be unsettled without a change of the balance',
     source: 'D18',
     needs: ['settle'],
     impact: 'A lost bet whose result is corrected cannot be reopened.',
-    describes: ['refused'],
-    follows: ['AU-502'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       await prepare.settled(bet, 'BET_PAID', zero, after)
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after the lost bet was unsettled')
     },
   },
-  {
-    id: 'AU-529',
+  'AU-529': {
     level: 'SHOULD',
     name: 'An unsettlement with a known transactionId and a different betId or type is refused',
     source: 'D3, D4',
     needs: bothNeeds,
     impact: 'A success tells the platform that a second payout was collected.',
-    describes: ['accepted'],
-    follows: ['AU-510', 'AU-218', 'AU-231', 'AU-232', 'AU-502'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
       await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const another = { ...bet, betId: `${wallet.id()}-b` }
-      const withBet = await wallet.unsettle(another, 'UNSCORED', transactionId, {
-        label: 'retry of the unsettlement with a different betId',
-      })
+      const withBet = await wallet.unsettle(
+        another,
+        'UNSCORED',
+        transactionId,
+        'retry of the unsettlement with a different betId',
+      )
       expect.refusal(withBet)
-      const withType = await wallet.unsettle(bet, 'UNVOIDED', transactionId, {
-        label: 'retry of the unsettlement with a different type',
-      })
+      const withType = await wallet.unsettle(
+        bet,
+        'UNVOIDED',
+        transactionId,
+        'retry of the unsettlement with a different type',
+      )
       expect.refusal(withType)
       await expect.balance(staked, 'after the conflicts')
     },
   },
-  {
-    id: 'AU-530',
+  'AU-530': {
     level: 'SHOULD',
     name: 'A retried unsettlement may differ in transactionDate',
     source: 'D3',
     needs: bothNeeds,
     impact: 'A retry is refused, and the platform records a collected payout as uncollected.',
-    describes: ['refused'],
-    follows: ['AU-201 refused', 'AU-510', 'AU-502'],
     async run({ prepare, wallet, expect, settings }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
@@ -642,25 +450,20 @@ export const clawbacks: readonly AuditCase[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
     },
   },
-  {
-    id: 'AU-531',
-    level: 'MUST',
+  'AU-531': {
     name: 'Of a concurrent clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
     quote: 'clawback-refused',
     needs: bothNeeds,
     impact: 'The balance becomes negative, and the operator bears the loss.',
-    describes: ['too-little'],
-    follows: ['AU-102', 'AU-401', 'AU-511', 'AU-513', 'AU-504'],
     async run(context) {
       const { prepare, wallet, expect, units, settings, concurrently } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, payout, balance } = await prepare.settledBet('BET_PAID', units(500))
         const spent = await prepare.spendDownTo(payout, balance)
         const rival = wallet.bet(units(300))
-        const clawback = () =>
-          wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` })
-        const place = () => wallet.place(rival, { label: `placebet on the same funds (round ${round})` })
+        const clawback = () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`)
+        const place = () => wallet.place(rival, `placebet on the same funds (round ${round})`)
         const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
         const answers = await concurrently(2, index => (calls[index] as typeof place)())
         const [collected, placed] = round % 2 === 0 ? answers : [...answers].reverse()
@@ -677,45 +480,34 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-532',
-    level: 'MUST',
+  'AU-532': {
     name: 'The retry of a placebet whose bet was settled changes no balance',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     needs: ['settle'],
     impact: 'A late duplicate reopens a bet that is already paid.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-201 too-little'],
     async run({ prepare, wallet, expect }) {
       const { bet, balance } = await prepare.settledBet()
-      await wallet.place(bet, { label: 'retry of the placebet after its settlement' })
+      await wallet.place(bet, 'retry of the placebet after its settlement')
       await expect.balance(balance, 'after the retry of a placebet that was settled')
     },
   },
-  {
-    id: 'AU-551',
+  'AU-551': {
     level: 'SHOULD',
     name: 'The retry of a placebet whose bet was settled gets the first answer',
     source: 'D2',
     needs: ['settle'],
     impact: 'With a refusal, the placebet seems to have failed, and the platform rolls back a settled bet.',
-    describes: ['refused'],
-    follows: ['AU-201'],
     async run({ prepare, wallet, expect }) {
       const { bet, balance } = await prepare.settledBet()
       expect.success(await wallet.place(bet), balance)
     },
   },
-  {
-    id: 'AU-533',
-    level: 'MUST',
+  'AU-533': {
     name: 'A settlement of a bet that was rolled back credits nothing',
     source: 'spec 3, D17',
     needs: ['settle'],
     impact: 'The player has the stake back, and a payout in addition.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'A settlement of a rolled-back bet is credited.' },
     async run({ prepare, wallet, expect, opening, units }) {
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
@@ -723,37 +515,29 @@ export const clawbacks: readonly AuditCase[] = [
       await expect.balance(opening, 'after a settlement of a rolled-back bet')
     },
   },
-  {
-    id: 'AU-552',
+  'AU-552': {
     // No MUST: after a restore from a backup, an operator may pay bets that the wallet has lost.
     level: 'SHOULD',
     name: 'A settlement of an unknown bet credits nothing',
     source: 'D17',
     needs: ['settle'],
     impact: 'A payout is credited for a bet without a stake.',
-    describes: ['too-much'],
-    follows: ['AU-533'],
     async run({ wallet, expect, opening, units }) {
       await wallet.trySettle(wallet.bet(), 'BET_PAID', units(150))
       await expect.balance(opening, 'after a settlement of an unknown bet')
     },
   },
-  {
-    id: 'AU-534',
-    level: 'MUST',
+  'AU-534': {
     name: 'A concurrent unsettlement and rollback of one bet apply once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
     impact: 'The stake is credited while the player still has the payout.',
-    describes: ['too-much'],
-    causes: { executed: 'Concurrent calls of one bet are decided beside each other: a race.' },
-    follows: ['AU-502', 'AU-512', 'AU-520', 'AU-522'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, staked, balance } = await prepare.settledBet('BET_PAID', units(40))
         const calls = [
-          () => wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` }),
-          () => wallet.rollback(bet, undefined, { label: `rollbackbet (round ${round})` }),
+          () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`),
+          () => wallet.rollback(bet, undefined, `rollbackbet (round ${round})`),
         ]
         if (round % 2 === 0) calls.reverse()
         const answers = await concurrently(2, index => (calls[index] as (typeof calls)[0])())
@@ -774,60 +558,96 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-535',
+  'AU-511': {
+    name: 'Concurrent copies of one unsettlement debit the payout once',
+    source: 'spec 1.5, 4.2',
+    quote: 'one-transaction',
+    needs: bothNeeds,
+    impact:
+      'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
+    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
+      for (let round = 1; round <= settings.raceRounds; round += 1) {
+        const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
+        const transactionId = wallet.id()
+        const answers = await concurrently(settings.concurrency, copy =>
+          wallet.unsettle(
+            bet,
+            'UNSCORED',
+            transactionId,
+            `copy ${copy + 1} of one unsettlement (round ${round})`,
+          ),
+        )
+        await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
+        for (const answer of answers) expect.success(answer)
+        await prepare.rolledBack(bet, opening)
+      }
+    },
+  },
+  'AU-513': {
+    name: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
+    source: 'spec 4.2, D18',
+    quote: 'unscored-debits',
+    needs: bothNeeds,
+    impact:
+      'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
+    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
+      for (let round = 1; round <= settings.raceRounds; round += 1) {
+        for (const type of reversible) {
+          const { bet, staked } = await prepare.settledBet(type, units(20))
+          await concurrently(settings.concurrency, copy =>
+            wallet.tryUnsettle(
+              bet,
+              reversalOf[type],
+              `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
+            ),
+          )
+          await expect.balance(staked, `after concurrent ${reversalOf[type]} of one bet`)
+          await prepare.rolledBack(bet, opening)
+        }
+      }
+    },
+  },
+  'AU-535': {
     level: 'SHOULD',
     name: 'A cash-out is not reversed by UNSCORED or UNVOIDED',
     source: 'spec 4.2, D18',
     needs: ['settle'],
     impact: 'The player has sold the bet, and loses the price when the result is corrected.',
-    describes: ['too-little'],
-    follows: ['AU-523'],
     async run(context) {
       for (const answer of await unsettleCashout(context)) context.expect.error(answer)
     },
   },
-  {
-    id: 'AU-553',
-    level: 'MUST',
+  'AU-553': {
     name: 'UNSCORED and UNVOIDED debit nothing of a cash-out',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
     needs: ['settle'],
     impact: 'The player has sold the bet, and loses the price when the result is corrected.',
-    describes: ['too-little'],
     async run(context) {
       await unsettleCashout(context)
     },
   },
-  {
-    id: 'AU-554',
-    level: 'MUST',
+  'AU-554': {
     name: 'The retry of an unsettlement succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     needs: bothNeeds,
     impact:
       'The platform books a debt for an amount that the wallet has already collected: the player pays twice.',
-    describes: ['refused'],
-    follows: ['AU-201 refused', 'AU-510'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
       await prepare.spendDownTo(zero, staked)
       const label = 'retry of the unsettlement, without funds'
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { label }), zero)
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), zero)
     },
   },
-  {
-    id: 'AU-555',
-    level: 'MUST',
+  'AU-555': {
     name: 'A settlement of a bet that was rolled back before it arrived credits nothing, whatever its type',
     source: 'spec 4.3, D11, D17',
     needs: ['settle'],
     impact: 'A payout is credited for a bet without a stake, which the platform has cancelled.',
-    describes: ['too-much'],
     async run({ prepare, wallet, expect, opening }) {
       for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
         const bet = await prepare.cancelled()
@@ -836,64 +656,65 @@ export const clawbacks: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-556',
+  'AU-556': {
     level: 'SHOULD',
     name: 'An unsettlement of a credit that was reversed is refused with a 4xx, and not answered 5xx again and again',
     source: 'D19',
     needs: bothNeeds,
     impact: 'The platform retries the call indefinitely, and each retry raises an alarm.',
-    causes: { fault: 'A second unsettlement of a bet is answered with a fault, always.' },
-    follows: ['AU-510', 'AU-512'],
     async run(context) {
       const { prepare, wallet, expect } = context
       for (const type of reversible) {
         const { bet, staked } = await prepare.settledBet(type)
         expect.success(await wallet.unsettle(bet, reversalOf[type]), staked)
         const label = `${reversalOf[type]} of a credit that was reversed`
-        expect.finalRefusal(await wallet.unsettle(bet, reversalOf[type], undefined, { label, mayFail: true }))
+        expect.finalRefusal(await wallet.tryUnsettle(bet, reversalOf[type], label))
         context.opening = staked
       }
     },
   },
-  {
-    id: 'AU-536',
-    level: 'MUST',
+  'AU-508': {
+    level: 'SHOULD',
+    name: 'An unsettlement of an uncollected credit is refused, and not for insufficient funds again',
+    source: 'D19',
+    needs: bothNeeds,
+    impact: 'The platform cannot tell that nothing is left to collect.',
+    async run({ prepare, wallet, expect }) {
+      const { bet, spent, refusal } = await prepare.uncollectedBet()
+      const answer = await wallet.unsettle(bet, 'UNSCORED')
+      expect.refusal(answer)
+      if (answer.errorCode === refusal.errorCode && !expect.allowsAnyCode('INVALID_BET'))
+        expect.fail(`a refusal other than ${describeAnswer(refusal)}`, describeAnswer(answer), answer)
+      expect.success(await wallet.rollback(spent))
+    },
+  },
+  'AU-536': {
     name: 'An unsettlement that names another player debits neither player',
     source: 'spec 2, 4.2, D15',
     needs: ['settle', 'other-player'],
     impact: 'One player pays for the corrected result of another.',
-    describes: ['too-little'],
-    follows: ['AU-118'],
     async run(context) {
       const { prepare, wallet, expect, settings } = context
       const other = settings.otherPlayerId ?? ''
       const others = await expect.currentBalance(other)
       const { bet, balance } = await prepare.settledBet()
       const label = 'unsettlement for the other player'
-      const answer = await wallet.unsettle({ ...bet, playerId: other }, 'UNSCORED', undefined, {
-        label,
-        mayFail: true,
-      })
+      const answer = await wallet.tryUnsettle({ ...bet, playerId: other }, 'UNSCORED', label)
       await expect.balance(balance, `after an ${label}`)
       await expectOthersUnchanged(context, others, answer)
       expect.error(answer)
     },
   },
-  {
-    id: 'AU-537',
-    level: 'MUST',
+  'AU-537': {
     name: 'A rollback of a bet that was settled as lost credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: ['settle'],
     impact: 'The stakes of lost bets are credited.',
-    describes: ['too-much'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       await prepare.settled(bet, 'BET_PAID', zero, after)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a lost bet' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a lost bet')
       await expect.balance(after, 'after the rollback of a lost bet')
     },
   },
-]
+})

@@ -3,7 +3,7 @@
 import { subtract } from '../../numbers/decimal.js'
 import { write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import type { Bet } from '../wallet-calls.js'
 
@@ -26,24 +26,29 @@ async function placeAndDisconnect(context: CaseContext, round: number): Promise<
   return bet
 }
 
-async function placeInPieces({ wallet, expect, opening }: CaseContext, chunked: boolean): Promise<void> {
-  const bet = wallet.bet()
-  const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
-  const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked } as const
-  const label = `placebet in pieces${chunked ? ', without a Content-Length' : ''}`
-  expect.success(await wallet.place(bet, { delivery, label }), subtract(opening, bet.amount))
-}
-
-export const connections: readonly AuditCase[] = [
-  {
-    id: 'AU-901',
-    level: 'MUST',
+export const connections = casesOf({
+  'AU-902': {
+    name: 'A placebet whose caller disconnects and retries debits the stake once',
+    source: 'spec 1.5, D2',
+    quote: 'one-transaction',
+    impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
+    async run(context) {
+      const { wallet, expect, opening, settings, wait } = context
+      for (let round = 1; round <= settings.raceRounds; round += 1) {
+        const bet = await placeAndDisconnect(context, round)
+        const after = subtract(opening, bet.amount)
+        expect.success(await wallet.place(bet, 'retry of the placebet'))
+        await wait(pauseMs)
+        await expect.balance(after, 'after a placebet whose caller disconnected, and its retry')
+        expect.success(await wallet.rollback(bet), opening)
+      }
+    },
+  },
+  'AU-901': {
     name: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
     source: 'spec 4.1, 4.3',
     quote: 'rollback-corrects',
     impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
-    describes: ['too-little'],
-    follows: ['AU-104', 'AU-301', 'AU-203', 'AU-216', 'AU-306', 'AU-902 too-much'],
     async run(context) {
       const { wallet, expect, opening, settings, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -55,39 +60,11 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-902',
-    level: 'MUST',
-    name: 'A placebet whose caller disconnects and retries debits the stake once',
-    source: 'spec 1.5, D2',
-    quote: 'one-transaction',
-    impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
-    describes: ['too-little'],
-    causes: {
-      'too-much': 'When the caller has disconnected, the bet is recorded and its stake is not debited.',
-    },
-    follows: ['AU-104', 'AU-201', 'AU-203', 'AU-216'],
-    async run(context) {
-      const { wallet, expect, opening, settings, wait } = context
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = await placeAndDisconnect(context, round)
-        const after = subtract(opening, bet.amount)
-        expect.success(await wallet.place(bet, { label: 'retry of the placebet' }))
-        await wait(pauseMs)
-        await expect.balance(after, 'after a placebet whose caller disconnected, and its retry')
-        expect.success(await wallet.rollback(bet), opening)
-      }
-    },
-  },
-  {
-    id: 'AU-903',
-    level: 'MUST',
+  'AU-903': {
     name: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
     impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-201 refused', 'AU-204', 'AU-206', 'AU-205', 'AU-208'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, random, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -100,22 +77,18 @@ export const connections: readonly AuditCase[] = [
           delivery => wallet.rollback(bet, transactionId, { delivery, label }),
           round,
         )
-        expect.success(await wallet.rollback(bet, transactionId, { label: 'retry of the rollbackbet' }))
+        expect.success(await wallet.rollback(bet, transactionId, 'retry of the rollbackbet'))
         await wait(pauseMs)
         await expect.balance(opening, 'after a rollback whose caller disconnected, and its retry')
       }
     },
   },
-  {
-    id: 'AU-904',
-    level: 'MUST',
+  'AU-904': {
     name: 'An unsettlement whose caller disconnects and retries debits the payout once',
     source: 'spec 1.5, 4.2',
     quote: 'one-transaction',
     needs: ['settle', 'clawbacks'],
     impact: 'Both the first copy and the retry debit the payout.',
-    describes: ['too-little'],
-    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-511', 'AU-513'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -137,13 +110,10 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-905',
-    level: 'MUST',
+  'AU-905': {
     name: 'An incomplete placebet changes no balance and leaves no record: the complete one is decided as new',
     source: 'spec 4.1, D8',
     impact: 'A request that was cut off is executed with the part that arrived.',
-    describes: ['too-little'],
     async run({ wallet, expect, opening, wait }) {
       const bet = wallet.bet()
       const body = write(wallet.placement(bet))
@@ -157,9 +127,8 @@ export const connections: readonly AuditCase[] = [
       await expect.debit(bet, opening)
     },
   },
-  {
-    id: 'AU-911',
-    level: 'MAY',
+  'AU-911': {
+    level: 'SHOULD',
     name: 'A placebet whose body is shorter than its Content-Length changes no balance',
     source: 'spec 4.1',
     impact: 'A bet is placed although its request was never completed, until the sportsbook rolls it back.',
@@ -177,34 +146,24 @@ export const connections: readonly AuditCase[] = [
       await expect.balance(opening, 'after the incomplete placebet')
     },
   },
-  {
-    id: 'AU-906',
-    level: 'MUST',
+  'AU-906': {
     name: 'A placebet that arrives in small pieces is accepted like any other',
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
-    describes: ['refused', 'form'],
-    run: context => placeInPieces(context, false),
+    async run({ wallet, expect, opening }) {
+      const bet = wallet.bet()
+      const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
+      const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked: false } as const
+      const placed = await wallet.place(bet, { delivery, label: 'placebet in pieces' })
+      expect.success(placed, subtract(opening, bet.amount))
+    },
   },
-  {
-    id: 'AU-910',
-    level: 'MAY',
-    name: 'A placebet without a Content-Length, in chunks, is accepted like any other',
-    source: 'spec 1.3',
-    impact:
-      'Bets through a proxy that sends chunks are refused. Many application servers of Python cannot read them.',
-    run: context => placeInPieces(context, true),
-  },
-  {
-    id: 'AU-907',
-    level: 'MUST',
+  'AU-907': {
     name: 'A character that is split by the network is read correctly',
     source: 'spec 1.5, D24',
     quote: 'one-transaction',
     impact: 'An id with an accent becomes a different id with each retry: the stake is debited again.',
-    describes: ['too-little'],
-    follows: ['AU-201'],
     async run({ wallet, expect, opening }) {
       const id = `${wallet.id()}-é球😀`
       const bet = { ...wallet.bet(), transactionId: id, betId: id }
@@ -223,17 +182,15 @@ export const connections: readonly AuditCase[] = [
         return
       }
       const after = subtract(opening, bet.amount)
-      expect.success(await wallet.place(bet, { label: 'retry of the placebet in one piece' }), after)
+      expect.success(await wallet.place(bet, 'retry of the placebet in one piece'), after)
       await expect.executed(await wallet.rollback(bet), opening, 'after the bet was rolled back')
     },
   },
-  {
-    id: 'AU-908',
+  'AU-908': {
     level: 'SHOULD',
     name: 'Slow and disconnected callers do not block the others',
     source: 'spec 1.5, A02',
     impact: 'Sixteen broken connections, and no player can bet any more.',
-    describes: ['no-answer'],
     async run({ wallet, expect, opening, settings, concurrently }) {
       const body = write(wallet.placement(wallet.bet()))
       let answered = (): void => {}
@@ -277,14 +234,11 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-909',
+  'AU-909': {
     level: 'SHOULD',
     name: 'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
     source: 'spec 4, docs/errors.md',
-    impact:
-      'Likely a deadlock, since concurrent calls got no answer: bet and player may be locked in opposite orders.',
-    describes: ['no-answer'],
+    impact: 'A deadlock: bet and player are locked in opposite orders, and concurrent calls get no answer.',
     async run(context) {
       const { prepare, wallet, units, settings, random, concurrently } = context
       const canSettle = settings.settle !== 'unsupported'
@@ -314,7 +268,7 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
-]
+})
 
 async function settleOnce({ wallet, units }: CaseContext, bet: Bet): Promise<null> {
   await wallet.trySettle(bet, 'BET_PAID', units(20))

@@ -2,9 +2,9 @@
 
 import { compare, subtract, textOf } from '../../numbers/decimal.js'
 import { quoted } from '../../wire/curl.js'
-import { type Json, raw, write } from '../../wire/json.js'
+import { type Json, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import type { Bet } from '../wallet-calls.js'
 
@@ -62,31 +62,6 @@ async function expectFinalRefusalUnchanged(
   expect.finalRefusal(answer)
 }
 
-/** A command that prints the body with an id of many x, for the report. */
-function printed(body: string, id: string): { bodyCommand: string } {
-  const [head = '', tail = ''] = body.split(id)
-  const middle = `head -c ${id.length} /dev/zero | tr '\\0' x`
-  return { bodyCommand: `(printf %s ${quoted(head)}; ${middle}; printf %s ${quoted(tail)})` }
-}
-
-async function expectIdRefused(
-  context: CaseContext,
-  name: 'transactionId' | 'betId' | 'playerId',
-  id: string,
-  what: string,
-): Promise<void> {
-  const { wallet } = context
-  const label = `placebet with a ${name} ${what}`
-  const bet = wallet.bet()
-  wallet.openBets.track(bet)
-  const body = write({ ...wallet.placement(bet), [name]: id })
-  const call = { label, path: '/placebet', body, ...(id.length > 1_000 ? printed(body, id) : {}) }
-  const answer = await wallet.call(call)
-  // Where this is the betId, the clean-up has to name the bet by it.
-  if (answer.success !== null) wallet.openBets.track({ ...bet, [name]: id })
-  await expectFinalRefusalUnchanged(context, answer, `a ${label}`)
-}
-
 /** The text of a placebet with additional JSON text at its end. */
 function textWith(
   { wallet }: CaseContext,
@@ -99,14 +74,11 @@ function textWith(
   return `${text.slice(0, -1)},${put}}`
 }
 
-export const hostile: readonly AuditCase[] = [
-  {
-    id: 'AU-801',
-    level: 'MUST',
+export const hostile = casesOf({
+  'AU-801': {
     name: 'A body nested 100,000 levels deep is refused quickly, and the wallet continues to answer',
     source: 'A02',
     impact: 'One request of 200 kB ends the process, and with it every call in flight.',
-    describes: ['no-answer'],
     async run({ wallet, expect, opening }) {
       const label = `placebet with a field nested ${depth.toLocaleString('en')} levels deep`
       const bet = wallet.bet()
@@ -139,13 +111,11 @@ export const hostile: readonly AuditCase[] = [
       )
     },
   },
-  {
-    id: 'AU-802',
+  'AU-802': {
     level: 'SHOULD',
     name: 'A body of 4 MiB is refused with PAYLOAD_TOO_LARGE',
     source: 'docs/errors.md, A02',
     impact: 'A few requests exhaust the memory of the wallet.',
-    describes: ['accepted', 'fault'],
     async run(context) {
       const { wallet, expect, opening } = context
       const bet = wallet.bet()
@@ -165,14 +135,10 @@ export const hostile: readonly AuditCase[] = [
       if (answer.status !== null) expect.agreedRefusal(answer, 'PAYLOAD_TOO_LARGE')
     },
   },
-  {
-    id: 'AU-803',
-    level: 'MUST',
+  'AU-803': {
     name: 'Duplicate keys are refused, or one value is used consistently: one of the two stakes is debited once',
     source: 'D26',
     impact: 'A filter in front of the wallet reads one amount, and the wallet reads the other.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-201'],
     async run(context) {
       const { wallet, expect, opening, units } = context
       const bet = wallet.bet(units(110))
@@ -193,31 +159,11 @@ export const hostile: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-804',
-    level: 'MAY',
-    name: 'Of duplicate keys, the last one is used',
-    source: 'D26',
-    impact: 'Two parsers read different values from one body.',
-    describes: ['too-much', 'too-little'],
-    async run(context) {
-      const { wallet, expect, opening, units } = context
-      const bet = wallet.bet(units(110))
-      const last = units(170)
-      const body = textWith(context, bet, `"amount":${textOf(last)}`)
-      const answer = await wallet.call({ label: 'placebet with two amounts', path: '/placebet', body })
-      expect.success(answer, subtract(opening, last))
-    },
-  },
-  {
-    id: 'AU-805',
-    level: 'MUST',
+  'AU-805': {
     name: 'Fields of __proto__, of constructor or of another call are not read as fields of the body',
     source: 'spec 4.1, A02',
     quote: 'amount-required',
     impact: 'One body pollutes the process, and every later call inherits its amount or player.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-604'],
     async run(context) {
       const { expect, opening, wallet, units, settings } = context
       const amount = textOf(units(100))
@@ -233,14 +179,11 @@ export const hostile: readonly AuditCase[] = [
       await expect.notExecuted(plain, opening, 'after a placebet without an amount')
     },
   },
-  {
-    id: 'AU-806',
-    level: 'MUST',
+  'AU-806': {
     name: 'transactionIds and betIds of 255 characters that differ in the last one are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A column that truncates ids treats the second bet as a retry of the first: a free bet.',
-    describes: ['too-much'],
     async run(context) {
       for (const name of ['transactionId', 'betId'] as const) {
         const long = context.wallet.id().padEnd(254, '0')
@@ -248,14 +191,11 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-807',
-    level: 'MUST',
+  'AU-807': {
     name: 'Ids that differ in case, surrounding spaces or accents are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A collation that folds them treats one player’s bet as a retry of another’s.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       for (const name of ['transactionId', 'betId'] as const) {
         const pairs = [
@@ -273,14 +213,11 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-817',
-    level: 'MUST',
+  'AU-817': {
     name: 'Ids that differ only in characters outside Latin-1 are distinct, or answered with an error',
     source: 'spec 1.5, D24',
     quote: 'transaction-id',
     impact: 'A column that cannot store them writes a question mark for each: two bets become one.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       const pairs = [
         ['\u0416', '\u0429', 'a Cyrillic letter'],
@@ -295,14 +232,11 @@ export const hostile: readonly AuditCase[] = [
         }
     },
   },
-  {
-    id: 'AU-808',
-    level: 'MUST',
+  'AU-808': {
     name: 'Ids that look like numbers are text: 7 and 07, 1 and 1.0, and numbers of many digits are distinct, or answered with an error',
     source: 'spec 2, D24',
     quote: 'transaction-id',
     impact: 'Ids are compared as numbers: one bet is mistaken for another.',
-    describes: ['too-much', 'too-little'],
     async run(context) {
       const { wallet, random } = context
       const digits = `${Date.now()}${random.between(100, 999)}${wallet.id().length}`
@@ -316,57 +250,11 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-809',
-    level: 'MAY',
-    name: 'Ids of 255 characters and in any language are accepted',
-    source: 'D24',
-    impact: 'The first id from another market is refused.',
-    describes: ['refused', 'fault'],
-    async run({ wallet, expect, opening }) {
-      for (const end of ['0'.repeat(200), '-Ünï-球迷-😀', '-a\'b"c\\d', '-\u200d-\u202e'] as const) {
-        const id = `${wallet.id()}${end}`.slice(0, 255)
-        const bet = { ...wallet.bet(), transactionId: id, betId: id }
-        const placed = await wallet.place(bet, unusual)
-        if (placed.success === null) {
-          // Once, and not by the clean-up: a wallet that cannot store the id answers each rollback of it with
-          // 5xx.
-          await wallet.rollback(bet, id, unusual)
-          wallet.openBets.forget(bet)
-        }
-        expect.success(placed, subtract(opening, bet.amount))
-        expect.success(await wallet.rollback(bet, id, unusual), opening)
-      }
-    },
-  },
-  {
-    id: 'AU-810',
-    level: 'MAY',
-    name: 'Ids that are empty, too long, or contain control characters or half a surrogate pair get a 4xx',
-    source: 'D24',
-    impact: 'A NUL character breaks databases: a 500 that is retried indefinitely, instead of a refusal.',
-    describes: ['fault'],
-    async run(context) {
-      const ids: [string, string][] = [
-        ['', 'that is empty'],
-        ['x'.repeat(256), 'of 256 characters'],
-        ['x'.repeat(10_000), 'of 10,000 characters'],
-        ['a\u0000b', 'with NUL'],
-        ['a\u0007b', 'with a control character'],
-        ['a\nb', 'with a line feed'],
-        ['a\ud800b', 'with half a surrogate pair'],
-      ]
-      for (const name of ['transactionId', 'betId', 'playerId'] as const)
-        for (const [id, what] of ids) await expectIdRefused(context, name, id, what)
-    },
-  },
-  {
-    id: 'AU-811',
+  'AU-811': {
     level: 'SHOULD',
     name: 'A body that is not UTF-8, or starts with a byte order mark, gets a 4xx',
     source: 'D26',
     impact: 'Two ids that differ in one invalid byte become the same id with a replacement character.',
-    describes: ['accepted'],
     async run(context) {
       const { wallet } = context
       const bet = wallet.bet()
@@ -389,31 +277,11 @@ export const hostile: readonly AuditCase[] = [
       )
     },
   },
-  {
-    id: 'AU-812',
-    // The interface says what the platform sends, and not that a wallet must check it.
-    level: 'MAY',
-    name: 'A missing Content-Type, or one other than application/json, is refused with UNSUPPORTED_MEDIA_TYPE',
-    source: 'spec 1.3, docs/errors.md',
-    impact: 'A form in a browser can place a bet.',
-    describes: ['accepted'],
-    async run({ wallet, expect, opening }) {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', null]) {
-        const label = `placebet with Content-Type ${type ?? '(none)'}`
-        const answer = await wallet.place(wallet.bet(), { headers: { 'content-type': type }, label })
-        await expect.balance(opening, `after a ${label}`)
-        expect.agreedRefusal(answer, 'UNSUPPORTED_MEDIA_TYPE')
-      }
-    },
-  },
-  {
-    id: 'AU-813',
-    level: 'MUST',
+  'AU-813': {
     name: 'Content-Type application/json is accepted with a charset, and in upper or lower case',
     source: 'spec 1.3',
     quote: 'post-of-json',
     impact: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
-    describes: ['refused'],
     async run({ wallet, expect, opening }) {
       let balance = opening
       for (const type of [
@@ -428,14 +296,11 @@ export const hostile: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-814',
-    level: 'MUST',
+  'AU-814': {
     name: 'Only POST changes a balance',
     source: 'spec 1.3, 4',
     quote: 'post-of-json',
     impact: 'A link, a crawler or a prefetch places bets.',
-    describes: ['too-much', 'too-little'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       wallet.openBets.track(bet)
@@ -458,32 +323,10 @@ export const hostile: readonly AuditCase[] = [
       await expect.balance(opening, 'after GET /placebet?…')
     },
   },
-  {
-    id: 'AU-815',
-    level: 'MAY',
-    name: 'Keys that differ in case or spaces are not accepted: "Amount", "amount "',
-    source: 'spec 4.1',
-    impact: 'A stake is read from a field that the interface does not define.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-604'],
-    async run({ wallet, expect, opening }) {
-      for (const name of ['Amount', 'AMOUNT', 'amount ']) {
-        const bet = wallet.bet()
-        const fields = { amount: undefined, [name]: raw(textOf(bet.amount)) }
-        const label = `placebet with ${JSON.stringify(name)} for amount`
-        const answer = await wallet.place(bet, { fields, label })
-        await expect.notExecuted(answer, opening, `after a ${label}`)
-      }
-    },
-  },
-  {
-    id: 'AU-816',
-    level: 'MUST',
+  'AU-816': {
     name: 'Text that resembles SQL, a path or a property is an id like any other, or refused; a query object or a list finds no other bet',
     source: 'D24',
     impact: 'Injection: one id rolls back every bet of the player.',
-    describes: ['too-much'],
-    follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening, settings }) {
       const held = wallet.bet()
       const after = await prepare.placed(held, opening)
@@ -501,9 +344,7 @@ export const hostile: readonly AuditCase[] = [
       ]
       for (const betId of texts) {
         const label = `rollbackbet of ${JSON.stringify(betId)}`
-        const answer = await wallet.rollback({ betId, playerId: settings.playerId }, undefined, {
-          label,
-        })
+        const answer = await wallet.rollback({ betId, playerId: settings.playerId }, undefined, label)
         await expect.balance(after, `after a ${label}`)
         if (answer.success === null) expect.finalRefusal(answer)
       }
@@ -516,4 +357,4 @@ export const hostile: readonly AuditCase[] = [
       expect.success(await wallet.rollback(held), opening)
     },
   },
-]
+})

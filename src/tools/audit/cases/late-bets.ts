@@ -1,7 +1,7 @@
 /** AU-3xx: rollbacks that arrive before their bets, or concurrently (D11). */
 
 import { add } from '../../numbers/decimal.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { expectOthersUnchanged } from './basics.js'
 
@@ -17,8 +17,7 @@ async function race(
   const undone = await concurrently(pairs, async pair => {
     const bet = wallet.bet(units(random.between(20, 60)))
     const place = () => wallet.place(bet, { label: `placebet ${pair + 1} (round ${round})`, attempts: 1 })
-    const undo = () =>
-      wallet.rollback(bet, undefined, { label: `concurrent rollbackbet ${pair + 1} (round ${round})` })
+    const undo = () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${pair + 1} (round ${round})`)
     // Half of the pairs are sent in one moment.
     const afterMs = pair % 2 === 0 ? 0 : random.between(1, 3)
     const other = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -32,145 +31,94 @@ async function race(
   await expect.balance(opening, 'after concurrent placebets and rollbacks')
 }
 
-export const lateBets: readonly AuditCase[] = [
-  {
-    id: 'AU-301',
-    level: 'MUST',
+export const lateBets = casesOf({
+  'AU-301': {
     name: 'A placebet that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     impact:
       'The player loses the stake of a cancelled bet: no settlement and no further rollback will follow.',
-    describes: ['too-little'],
-    causes: {
-      'too-little':
-        'The rollback of an unknown bet leaves no tombstone: a placebet that arrives later is executed.',
-    },
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       await expect.balance(opening, 'after a placebet that arrived after its rollback')
     },
   },
-  {
-    id: 'AU-302',
+  'AU-302': {
     level: 'SHOULD',
     name: 'A placebet that arrives after its rollback is refused',
     source: 'D11',
     impact: 'A success would mean that a bet is open which the platform has cancelled.',
-    describes: ['accepted'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect }) {
       const bet = await prepare.cancelled()
       expect.refusal(await wallet.place(bet))
     },
   },
-  {
-    id: 'AU-303',
-    level: 'MUST',
+  'AU-303': {
     name: 'A late placebet debits nothing when it is retried, nor under another transactionId',
     source: 'D6, D11',
     impact: 'The first late copy is refused, but the second one is accepted.',
-    describes: ['too-little'],
-    follows: ['AU-301', 'AU-201 too-little'],
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      for (let time = 1; time <= 2; time += 1)
-        await wallet.place(bet, { label: `late placebet, copy ${time}` })
-      await wallet.place(
-        { ...bet, transactionId: wallet.id() },
-        { label: 'late placebet under another transactionId' },
-      )
+      for (let time = 1; time <= 2; time += 1) await wallet.place(bet, `late placebet, copy ${time}`)
+      await wallet.place({ ...bet, transactionId: wallet.id() }, 'late placebet under another transactionId')
       await expect.balance(opening, 'after late placebets')
     },
   },
-  {
-    id: 'AU-304',
-    level: 'MUST',
+  'AU-304': {
     name: 'A rollback after a refused late placebet credits nothing',
     source: 'D11, D12',
     impact: 'Money is created: a stake that was never debited is credited.',
-    describes: ['too-much'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       await expect.balance(opening, 'after a late placebet')
       for (let time = 1; time <= 2; time += 1) await wallet.rollback(bet)
       await expect.balance(opening, 'after further rollbacks of a late placebet')
     },
   },
-  {
-    id: 'AU-305',
-    level: 'MUST',
+  'AU-305': {
     name: 'The retried rollback of an unknown bet succeeds and changes no balance, even after the late placebet',
     source: 'spec 1.5, 4.3',
     quote: 'rollback-of-unknown-bet',
     impact: 'The platform never receives the confirmation that the bet is cancelled.',
-    describes: ['refused'],
-    follows: ['AU-301', 'AU-201 refused', 'AU-204'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
       for (let time = 1; time <= 2; time += 1)
         expect.success(await wallet.rollback(bet, transactionId), opening)
-      await wallet.place(bet, { label: 'placebet after its rollback' })
+      await wallet.place(bet, 'placebet after its rollback')
       expect.success(await wallet.rollback(bet, transactionId), opening)
       await expect.balance(opening, 'after retries of the rollback before and after a late placebet')
     },
   },
-  {
-    id: 'AU-306',
-    level: 'MUST',
+  'AU-306': {
     name: 'A concurrent placebet and rollback net to zero when the placebet is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     impact:
       'A placebet that timed out is rolled back while it is still in flight: the stake is lost between the two.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'A placebet and its rollback that meet are both executed: a race.' },
-    follows: ['AU-301', 'AU-203', 'AU-216'],
     async run(context) {
       for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
         await race(context, 'placebet', round)
     },
   },
-  {
-    id: 'AU-307',
-    level: 'MUST',
+  'AU-307': {
     name: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     impact:
       'As in AU-306, in the other order: the rollback finds no bet, and the placebet is committed after it.',
-    describes: ['too-little'],
-    follows: ['AU-301', 'AU-203', 'AU-216', 'AU-306'],
     async run(context) {
       for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
         await race(context, 'rollbackbet', round)
     },
   },
-  {
-    id: 'AU-308',
-    level: 'MUST',
+  'AU-308': {
     name: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
     quote: 'rollback-corrects',
     impact: 'Retries of both calls meet. Any difference from zero is money of the player or of the operator.',
-    describes: ['too-much', 'too-little'],
-    follows: [
-      'AU-104',
-      'AU-301',
-      'AU-201',
-      'AU-204',
-      'AU-212',
-      'AU-206',
-      'AU-203',
-      'AU-216',
-      'AU-205',
-      'AU-208',
-      'AU-306',
-    ],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
@@ -178,41 +126,31 @@ export const lateBets: readonly AuditCase[] = [
         const answers = await concurrently(settings.concurrency, index =>
           index % 2 === 0
             ? wallet.place(bet, { label: `placebet, copy ${index / 2 + 1} (round ${round})`, attempts: 1 })
-            : wallet.rollback(bet, rollbackId, {
-                label: `rollbackbet, copy ${(index + 1) / 2} (round ${round})`,
-              }),
+            : wallet.rollback(bet, rollbackId, `rollbackbet, copy ${(index + 1) / 2} (round ${round})`),
         )
         await expect.balance(opening, 'after many concurrent placebets and rollbacks of one bet')
         for (const [index, answer] of answers.entries()) if (index % 2 === 1) expect.success(answer)
       }
     },
   },
-  {
-    id: 'AU-309',
-    level: 'MUST',
+  'AU-309': {
     name: 'The tombstone of an unknown bet blocks that bet only',
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
-    describes: ['refused'],
-    follows: ['AU-301'],
     async run({ prepare, wallet, expect, opening }) {
       const [late, other] = [wallet.bet(), wallet.bet()]
       await prepare.rolledBack(late, opening)
       const after = await expect.debit(other, opening)
-      await wallet.place(late, { label: 'placebet after its rollback' })
+      await wallet.place(late, 'placebet after its rollback')
       await expect.balance(after, 'after a late placebet and another bet')
       await expect.executed(await wallet.rollback(other), opening, 'after the other bet was rolled back')
     },
   },
-  {
-    id: 'AU-310',
-    level: 'MUST',
+  'AU-310': {
     name: 'A placebet after its rollback debits nothing, whatever its betType, and also if the bet was refused before',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     impact: 'The tombstone holds for some bets only: of the others, the player loses the stake.',
-    describes: ['too-little'],
-    follows: ['AU-102', 'AU-301'],
     async run({ prepare, wallet, expect, opening, units }) {
       for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
         const bet = await prepare.cancelled()
@@ -225,20 +163,16 @@ export const lateBets: readonly AuditCase[] = [
       await prepare.rolledBack(refused, opening)
       const again = { ...refused, transactionId: wallet.id(), amount: units(100) }
       const label = 'placebet of the refused bet after its rollback, under another transactionId'
-      await wallet.place(again, { label })
+      await wallet.place(again, label)
       await expect.balance(opening, `after a ${label}`)
     },
   },
-  {
-    id: 'AU-311',
-    level: 'MUST',
+  'AU-311': {
     name: 'A placebet of each player that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
     quote: 'rollback-corrects',
     needs: ['other-player'],
     impact: 'Tombstones are kept for some players only: the others lose the stakes of cancelled bets.',
-    describes: ['too-little'],
-    follows: ['AU-301'],
     async run(context) {
       const { wallet, expect, opening, settings } = context
       const other = settings.otherPlayerId ?? ''
@@ -250,8 +184,8 @@ export const lateBets: readonly AuditCase[] = [
       const label = 'placebet of the other player after its rollback'
       const answer = await wallet.place(late[0], { fields: { currency }, label })
       await expectOthersUnchanged(context, others, answer)
-      await wallet.place(late[1], { label: 'placebet after the rollbacks of two players' })
+      await wallet.place(late[1], 'placebet after the rollbacks of two players')
       await expect.balance(opening, 'after late placebets of two players')
     },
   },
-]
+})

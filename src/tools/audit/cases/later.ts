@@ -18,28 +18,24 @@ const stakeOf = ({ wallet, units }: CaseContext) => wallet.bet(units(100))
 
 const scenarios: readonly Scenario[] = [
   {
-    level: 'MUST',
     name: after => `The retry of a placebet ${after} debits nothing`,
     source: 'spec 1.5, D5',
     quote: 'one-transaction',
     impact: 'A duplicate from a queue debits the stake again, since the record of the first one is gone.',
-    describes: ['too-little'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
       await prepare.placed(bet, context.opening)
       return async () => {
-        await wallet.place(bet, { label: `retry of the placebet ${after}` })
+        await wallet.place(bet, `retry of the placebet ${after}`)
         await expect.balance(subtract(context.opening, bet.amount), `after the retry of a placebet ${after}`)
       }
     },
   },
   {
-    level: 'MUST',
     name: after => `A placebet whose bet was rolled back before debits nothing ${after}`,
     source: 'spec 4.3, D5, D11',
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
-    describes: ['too-little'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const [unknown, cancelled] = [stakeOf(context), stakeOf(context)]
@@ -47,20 +43,18 @@ const scenarios: readonly Scenario[] = [
       await prepare.placed(cancelled, context.opening)
       expect.success(await wallet.rollback(cancelled), context.opening)
       return async () => {
-        await wallet.place(unknown, { label: `placebet ${after}, after its rollback` })
+        await wallet.place(unknown, `placebet ${after}, after its rollback`)
         await expect.balance(context.opening, `after a placebet ${after}, after its rollback`)
-        await wallet.place(cancelled, { label: `retry of the placebet ${after}, after its rollback` })
+        await wallet.place(cancelled, `retry of the placebet ${after}, after its rollback`)
         await expect.balance(context.opening, `after the retry of a placebet ${after}, after its rollback`)
       }
     },
   },
   {
-    level: 'MUST',
     name: after => `The retry of a rollbackbet ${after} credits nothing`,
     source: 'spec 1.5, D5',
     quote: 'one-transaction',
     impact: 'The platform retries a rollback for hours, and the stake is credited again.',
-    describes: ['too-much'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
@@ -68,36 +62,30 @@ const scenarios: readonly Scenario[] = [
       await prepare.placed(bet, context.opening)
       expect.success(await wallet.rollback(bet, transactionId), context.opening)
       return async () => {
-        await wallet.rollback(bet, transactionId, { label: `retry of the rollbackbet ${after}` })
+        await wallet.rollback(bet, transactionId, `retry of the rollbackbet ${after}`)
         await expect.balance(context.opening, `after the retry of a rollbackbet ${after}`)
       }
     },
   },
   {
-    level: 'MUST',
     name: after => `A bet can be rolled back ${after}`,
     source: 'spec 4.3',
     impact: 'The platform cancels a bet after an outage, and the player never gets the stake back.',
-    describes: ['too-much', 'too-little', 'refused'],
     async run(context, after) {
       const { prepare, wallet, expect } = context
       const bet = stakeOf(context)
       await prepare.placed(bet, context.opening)
       return async () => {
-        const answer = await wallet.rollback(bet, undefined, { label: `rollbackbet ${after}` })
+        const answer = await wallet.rollback(bet, undefined, `rollbackbet ${after}`)
         await expect.balance(context.opening, `after the rollback of a bet ${after}`)
         expect.success(answer, context.opening)
       }
     },
   },
   {
-    // As AU-209: the money is debited for a bet that the platform has as refused, however long ago that was.
-    level: 'MUST',
     name: after => `A placebet that was refused for insufficient funds debits nothing when retried ${after}`,
     source: 'D5, D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-209'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const spent = await prepare.spendDownTo(units(50), context.opening)
@@ -105,20 +93,17 @@ const scenarios: readonly Scenario[] = [
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), context.opening)
       return async () => {
-        const retry = await wallet.place(bet, { label: `retry of the refused placebet ${after}` })
+        const retry = await wallet.place(bet, `retry of the refused placebet ${after}`)
         await expect.notExecuted(retry, context.opening, `after the retry of a refused placebet ${after}`)
       }
     },
   },
   {
-    level: 'MUST',
     name: after => `The retry of an unsettlement ${after} debits no later payout`,
     source: 'spec 1.5, D5, D18',
     quote: 'one-transaction',
     needs: settlementNeeds,
     impact: 'The retry of a correction debits the corrected payout too.',
-    describes: ['too-little'],
-    follows: ['AU-544'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)
@@ -128,26 +113,24 @@ const scenarios: readonly Scenario[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
       await prepare.settled(bet, 'BET_PAID', units(130), staked)
       return async () => {
-        await wallet.unsettle(bet, 'UNSCORED', transactionId, { label: `retry of the unsettlement ${after}` })
+        await wallet.unsettle(bet, 'UNSCORED', transactionId, `retry of the unsettlement ${after}`)
         const due = add(subtract(context.opening, bet.amount), units(130))
         await expect.balance(due, `after the retry of an unsettlement ${after}`)
       }
     },
   },
   {
-    level: 'MUST',
     name: after => `A payout can be unsettled ${after}`,
     source: 'spec 4.2',
     needs: settlementNeeds,
     impact: 'A result that is corrected an hour later is never collected.',
-    describes: ['too-much', 'refused'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)
       const staked = await prepare.placed(bet, context.opening)
       await prepare.settled(bet, 'BET_PAID', units(150), staked)
       return async () => {
-        const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement ${after}` })
+        const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement ${after}`)
         const due = subtract(context.opening, bet.amount)
         await expect.balance(due, `after an unsettlement ${after}`)
         expect.success(answer, due)
@@ -155,13 +138,11 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
-    level: 'MUST',
     name: after => `A clawback that was refused for insufficient funds stays refused ${after}`,
     source: 'spec 4.2 rule 2, D5, D7',
     needs: settlementNeeds,
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
-    describes: ['too-little', 'accepted'],
     async run(context, after) {
       const { prepare, wallet, expect, units } = context
       const bet = stakeOf(context)
@@ -173,7 +154,7 @@ const scenarios: readonly Scenario[] = [
       expect.success(await wallet.rollback(spent), balance)
       return async () => {
         const label = `retry of the refused unsettlement ${after}`
-        const retry = await wallet.unsettle(bet, 'UNSCORED', transactionId, { label })
+        const retry = await wallet.unsettle(bet, 'UNSCORED', transactionId, label)
         const due = add(subtract(context.opening, bet.amount), units(150))
         await expect.balance(due, `after the retry of a refused clawback ${after}`)
         expect.refusal(retry)

@@ -3,45 +3,27 @@
 import { add, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Json, raw } from '../../wire/json.js'
 import { describeAnswer } from '../answer.js'
-import type { AuditCase } from '../audit-case.js'
+import { type AuditCase, casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
+import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
+import { callForOtherPlayer, expectOthersUnchanged } from './basics.js'
 
-/** A way in which a call with a known transactionId may differ, and what is known of its case. */
-interface Conflict extends Pick<AuditCase, 'causes' | 'follows'> {
+/** A way in which a call with a known transactionId may differ. */
+interface Conflict {
   field: string
   change(context: CaseContext, bet: Bet): Record<string, Json>
 }
 
-const notCompared = (field: string) => ({
-  accepted: `The ${field} of a call with a known transactionId is not compared with the first one.`,
-})
-
-const conflicts: readonly Conflict[] = [
-  {
+const conflicts = {
+  amount: {
     field: 'amount',
-    causes: notCompared('amount'),
-    follows: ['AU-201', 'AU-218'],
     change: ({ units }, bet) => ({ amount: raw(textOf(subtract(bet.amount, units(1)))) }),
   },
-  {
-    field: 'betId',
-    causes: notCompared('betId'),
-    follows: ['AU-201', 'AU-218', 'AU-231'],
-    change: ({ wallet }) => ({ betId: `${wallet.id()}-b` }),
-  },
-  {
-    field: 'currency',
-    follows: ['AU-111', 'AU-201', 'AU-218', 'AU-231'],
-    change: ({ foreignCurrency }) => ({ currency: foreignCurrency() }),
-  },
-  {
-    field: 'playerId',
-    causes: notCompared('playerId'),
-    follows: ['AU-201', 'AU-218', 'AU-231', 'AU-120'],
-    change: ({ wallet }) => ({ playerId: `${wallet.id()}-unknown` }),
-  },
-]
+  betId: { field: 'betId', change: ({ wallet }) => ({ betId: `${wallet.id()}-b` }) },
+  currency: { field: 'currency', change: ({ foreignCurrency }) => ({ currency: foreignCurrency() }) },
+  playerId: { field: 'playerId', change: ({ wallet }) => ({ playerId: `${wallet.id()}-unknown` }) },
+} as const satisfies Record<string, Conflict>
 
 async function changed(context: CaseContext, { field, change }: Conflict) {
   const { prepare, wallet } = context
@@ -52,81 +34,45 @@ async function changed(context: CaseContext, { field, change }: Conflict) {
   return { answer, bet }
 }
 
-const conflictCases = conflicts.map(
-  ({ field, change, ...facts }, index): AuditCase => ({
-    ...facts,
-    id: `AU-${231 + index}`,
-    level: 'SHOULD',
-    name: `A placebet with a known transactionId and a different ${field} is refused`,
-    source: 'D3, D4',
-    impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
-    describes: ['accepted'],
-    async run(context) {
-      const { wallet, expect, opening } = context
-      const { answer, bet } = await changed(context, { field, change })
-      expect.refusal(answer)
-      const retry = await wallet.place(bet, { label: 'retry of the original placebet' })
-      expect.success(retry, subtract(opening, bet.amount))
-    },
-  }),
-)
+const conflictCase = (conflict: Conflict): Omit<AuditCase, 'id'> => ({
+  level: 'SHOULD',
+  name: `A placebet with a known transactionId and a different ${conflict.field} is refused`,
+  source: 'D3, D4',
+  impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
+  async run(context) {
+    const { wallet, expect, opening } = context
+    const { answer, bet } = await changed(context, conflict)
+    expect.refusal(answer)
+    const retry = await wallet.place(bet, 'retry of the original placebet')
+    expect.success(retry, subtract(opening, bet.amount))
+  },
+})
 
-export const replays: readonly AuditCase[] = [
-  {
-    id: 'AU-201',
-    level: 'MUST',
+export const replays = casesOf({
+  'AU-201': {
     name: 'A placebet that is retried at once gets the same answer and debits the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     impact: 'Every retry by a proxy or the network debits the stake again.',
-    describes: ['too-little'],
-    causes: {
-      'too-little': 'A retried placebet is not recognised by its transactionId.',
-      refused: 'Retries are refused instead of answered like the first call.',
-    },
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       for (let time = 2; time <= 3; time += 1)
-        expect.success(await wallet.place(bet, { label: `retry ${time - 1} of the placebet` }), after)
+        expect.success(await wallet.place(bet, `retry ${time - 1} of the placebet`), after)
       await expect.balance(after, 'after three copies of one placebet')
     },
   },
-  {
-    id: 'AU-202',
-    level: 'MUST',
-    name: 'A placebet that is retried later debits the stake once and returns the current balance',
-    source: 'spec 1.4, 1.5, D2',
-    quote: 'current-balance',
-    impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
-    describes: ['too-little'],
-    follows: ['AU-201', 'AU-203'],
-    async run({ prepare, wallet, expect, opening }) {
-      const [first, second, third] = [wallet.bet(), wallet.bet(), wallet.bet()]
-      for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(second))
-      const current = subtract(opening, sumOf([first, third]))
-      const retry = await wallet.place(first, { label: 'retry of the first placebet after other bets' })
-      expect.success(retry, current)
-      await expect.balance(current, 'after a late retry')
-    },
-  },
-  {
-    id: 'AU-203',
-    level: 'MUST',
+  'AU-203': {
     name: 'Concurrent copies of one placebet are all accepted and debit the stake once',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     impact:
       'Concurrent duplicates debit the stake more than once. This is the most frequent defect of wallets.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'Concurrent copies of one call are executed: a race between lookup and record.' },
-    follows: ['AU-104', 'AU-201'],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       let balance = opening
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
         const answers = await concurrently(settings.concurrency, copy =>
-          wallet.place(bet, { label: `copy ${copy + 1} of one placebet (round ${round})` }),
+          wallet.place(bet, `copy ${copy + 1} of one placebet (round ${round})`),
         )
         balance = subtract(balance, bet.amount)
         await expect.balance(balance, `after ${answers.length} concurrent copies of one placebet`)
@@ -136,16 +82,26 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-204',
-    level: 'MUST',
+  'AU-202': {
+    name: 'A placebet that is retried later debits the stake once and returns the current balance',
+    source: 'spec 1.4, 1.5, D2',
+    quote: 'current-balance',
+    impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
+    async run({ prepare, wallet, expect, opening }) {
+      const [first, second, third] = [wallet.bet(), wallet.bet(), wallet.bet()]
+      for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
+      expect.success(await wallet.rollback(second))
+      const current = subtract(opening, sumOf([first, third]))
+      const retry = await wallet.place(first, 'retry of the first placebet after other bets')
+      expect.success(retry, current)
+      await expect.balance(current, 'after a late retry')
+    },
+  },
+  'AU-204': {
     name: 'A rollbackbet that is retried, at once or later, credits the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
     impact: 'Every retry of a rollback credits the stake again.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'A retried rollbackbet is not recognised by its transactionId.' },
-    follows: ['AU-201 refused'],
     async run({ prepare, wallet, expect, opening }) {
       const [bet, other] = [wallet.bet(), wallet.bet()]
       await prepare.placedAnyhow(bet)
@@ -155,118 +111,92 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after two copies of one rollback')
       const after = await prepare.placed(other, opening)
       const label = 'retry of the rollbackbet after another bet'
-      expect.success(await wallet.rollback(bet, transactionId, { label }), after)
+      expect.success(await wallet.rollback(bet, transactionId, label), after)
       await expect.balance(after, 'after three copies of one rollback')
     },
   },
-  {
-    id: 'AU-205',
-    level: 'MUST',
+  'AU-206': {
+    name: 'Further rollbacks of a bet under other transactionIds credit nothing',
+    source: 'spec 4.3, D12',
+    impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
+    async run({ prepare, wallet, expect, opening }) {
+      const { bet } = await prepare.openBet()
+      expect.success(await wallet.rollback(bet), opening)
+      for (let time = 2; time <= 3; time += 1) {
+        await wallet.rollback(bet, undefined, `rollbackbet ${time} under another transactionId`)
+        await expect.balance(opening, `after rollback ${time} under another transactionId`)
+      }
+    },
+  },
+  'AU-205': {
     name: 'Concurrent copies of one rollbackbet credit the stake once',
     source: 'spec 1.5, 4.3',
     quote: 'one-transaction',
     impact:
       'The platform retries a rollback that timed out while the first one is still in flight: the stake is credited twice.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'Concurrent rollbacks of one bet are executed: a race between lookup and record.' },
-    follows: ['AU-201 refused', 'AU-204', 'AU-206'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
         await prepare.placedAnyhow(bet)
         const transactionId = wallet.id()
         const answers = await concurrently(settings.concurrency, copy =>
-          wallet.rollback(bet, transactionId, {
-            label: `copy ${copy + 1} of one rollbackbet (round ${round})`,
-          }),
+          wallet.rollback(bet, transactionId, `copy ${copy + 1} of one rollbackbet (round ${round})`),
         )
         await expect.balance(opening, `after ${answers.length} concurrent copies of one rollback`)
         for (const answer of answers) expect.success(answer)
       }
     },
   },
-  {
-    id: 'AU-206',
-    level: 'MUST',
-    name: 'Further rollbacks of a bet under other transactionIds credit nothing',
-    source: 'spec 4.3, D12',
-    impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'A second rollback of a bet credits the stake again.' },
-    follows: ['AU-204'],
-    async run({ prepare, wallet, expect, opening }) {
-      const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet), opening)
-      for (let time = 2; time <= 3; time += 1) {
-        await wallet.rollback(bet, undefined, { label: `rollbackbet ${time} under another transactionId` })
-        await expect.balance(opening, `after rollback ${time} under another transactionId`)
-      }
-    },
-  },
-  {
-    id: 'AU-207',
+  'AU-207': {
     level: 'SHOULD',
     name: 'A rollbackbet of a bet that is already rolled back succeeds, under any transactionId',
     source: 'D12',
     impact:
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
-    describes: ['refused'],
-    causes: { refused: 'A second rollback of a bet is refused.' },
-    follows: ['AU-206'],
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       for (let time = 1; time <= 2; time += 1) expect.success(await wallet.rollback(bet), opening)
     },
   },
-  {
-    id: 'AU-208',
-    level: 'MUST',
+  'AU-208': {
     name: 'Concurrent rollbacks of one bet under different transactionIds credit the stake once',
     source: 'spec 4.3, D12',
     impact:
       'As in AU-206, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    describes: ['too-much'],
-    causes: { 'too-much': 'Concurrent rollbacks of one bet are executed: a race between lookup and record.' },
-    follows: ['AU-204', 'AU-206', 'AU-205'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
         await prepare.placedAnyhow(bet)
         await concurrently(settings.concurrency, copy =>
-          wallet.rollback(bet, undefined, {
-            label: `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
-          }),
+          wallet.rollback(
+            bet,
+            undefined,
+            `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
+          ),
         )
         await expect.balance(opening, 'after concurrent rollbacks of one bet')
       }
     },
   },
-  {
-    id: 'AU-209',
-    level: 'MUST',
+  'AU-209': {
     name: 'A placebet that was refused for insufficient funds debits nothing when retried, even with sufficient funds',
     source: 'D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
-    describes: ['too-little', 'accepted'],
-    causes: { executed: 'A refused placebet is decided again when it is retried.' },
-    follows: ['AU-102', 'AU-201 too-little'],
     async run({ prepare, wallet, expect, opening, units }) {
       const spent = await prepare.spendDownTo(units(50), opening)
       const bet = wallet.bet(units(100))
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), opening)
-      const retry = await wallet.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
+      const retry = await wallet.place(bet, 'retry of the refused placebet, with sufficient funds')
       await expect.notExecuted(retry, opening, 'after the retry of a refused placebet')
     },
   },
-  {
-    id: 'AU-210',
+  'AU-210': {
     level: 'SHOULD',
     name: 'The retry of a refused call gets the same refusal: the same status and error code',
     source: 'D2, D6',
     impact:
       'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
-    follows: ['AU-102', 'AU-201 too-little', 'AU-209'],
     async run({ wallet, expect, opening, units, wholeUnits }) {
       const bet = wallet.bet(units(wholeUnits(opening) + 100n))
       const [first, second] = [await wallet.place(bet), await wallet.place(bet)]
@@ -275,13 +205,11 @@ export const replays: readonly AuditCase[] = [
         expect.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(second), second)
     },
   },
-  {
-    id: 'AU-211',
+  'AU-211': {
     level: 'SHOULD',
     name: 'A replayed success has the walletTransactionId of the first answer',
     source: 'spec 1.5, D2',
     impact: 'One transaction has two references, and reconciliation counts it twice.',
-    follows: ['AU-201', 'AU-204'],
     async run({ wallet, expect }) {
       const bet = wallet.bet()
       const rollbackId = wallet.id()
@@ -297,90 +225,67 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-212',
-    level: 'MUST',
+  'AU-212': {
     name: 'The retry of a placebet whose bet was rolled back debits nothing',
     source: 'spec 1.5, D14',
     quote: 'one-transaction',
     impact: 'A stake is debited for a cancelled bet, and no later call will return it.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'After a rollback, the placebet of the bet is decided as new.' },
-    follows: ['AU-201 too-little'],
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
-      await wallet.place(bet, { label: 'retry of the placebet after its rollback' })
+      await wallet.place(bet, 'retry of the placebet after its rollback')
       await expect.balance(opening, 'after the retry of a placebet that was rolled back')
     },
   },
-  {
-    id: 'AU-213',
+  'AU-213': {
     level: 'SHOULD',
     name: 'The retry of a placebet whose bet was rolled back gets the first answer',
     source: 'D2, D14',
     impact: 'With a refusal, the first placebet seems to have failed, and the platform rolls back once more.',
-    describes: ['refused'],
-    follows: ['AU-201', 'AU-212'],
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet))
       expect.success(await wallet.place(bet), opening)
     },
   },
-  {
-    id: 'AU-214',
-    level: 'MUST',
+  'AU-214': {
     name: 'A second placebet for the same bet under another transactionId debits nothing',
     source: 'spec 2, D10',
     quote: 'bet-id',
     impact: 'One bet has two stakes. A rollback or a settlement covers only one of them.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'A bet can be placed twice under different transactionIds.' },
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
       await wallet.place(
         { ...bet, transactionId: wallet.id() },
-        { label: 'placebet for the same bet under another transactionId' },
+        'placebet for the same bet under another transactionId',
       )
       await expect.balance(after, 'after a second placebet for the same bet')
     },
   },
-  {
-    id: 'AU-215',
+  'AU-215': {
     level: 'SHOULD',
     name: 'A second placebet for the same bet under another transactionId is refused',
     source: 'D10',
     impact: 'A success would mean that a second stake was debited.',
-    describes: ['accepted'],
-    causes: { accepted: 'A second placebet of a bet is answered with a success.' },
-    follows: ['AU-201 too-little', 'AU-214'],
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       const retry = { ...bet, transactionId: wallet.id() }
       for (let time = 1; time <= 2; time += 1) expect.refusal(await wallet.place(retry))
     },
   },
-  {
-    id: 'AU-216',
-    level: 'MUST',
+  'AU-216': {
     name: 'Concurrent placebets for one bet under different transactionIds debit one stake',
     source: 'spec 2, D10',
     quote: 'bet-id',
     impact:
       'As in AU-214, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    describes: ['too-little'],
-    causes: {
-      'too-little': 'Concurrent placebets of one bet are executed: a race between lookup and record.',
-    },
-    follows: ['AU-104', 'AU-214', 'AU-203'],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bet = wallet.bet(units(random.between(20, 60)))
         const answers = await concurrently(settings.concurrency, copy =>
           wallet.place(
             { ...bet, transactionId: wallet.id() },
-            { label: `placebet ${copy + 1} for one bet (round ${round})` },
+            `placebet ${copy + 1} for one bet (round ${round})`,
           ),
         )
         const balance = subtract(opening, bet.amount)
@@ -389,15 +294,26 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-217',
-    level: 'MUST',
+  'AU-218': {
+    name: 'A known transactionId with a different amount, bet, currency or player changes no balance',
+    source: 'spec 1.5, D4',
+    quote: 'one-transaction',
+    impact: 'A retry changes money: a value that was corrupted on the way is booked.',
+    async run(context) {
+      const { wallet, expect, opening } = context
+      for (const conflict of Object.values(conflicts)) {
+        const { bet } = await changed(context, conflict)
+        const balance = subtract(opening, bet.amount)
+        await expect.balance(balance, `after a retry with a different ${conflict.field}`)
+        expect.success(await wallet.rollback(bet), opening)
+      }
+    },
+  },
+  'AU-217': {
     name: 'Concurrent placebets for different bets under one transactionId debit one stake',
     source: 'spec 1.5, D1, D4',
     quote: 'one-transaction',
     impact: 'The same transaction is recorded twice, but the platform has it once.',
-    describes: ['too-little'],
-    follows: ['AU-104', 'AU-201 too-little', 'AU-218', 'AU-120', 'AU-203'],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const transactionId = wallet.id()
@@ -416,34 +332,11 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-218',
-    level: 'MUST',
-    name: 'A known transactionId with a different amount, bet, currency or player changes no balance',
-    source: 'spec 1.5, D4',
-    quote: 'one-transaction',
-    impact: 'A retry changes money: a value that was corrupted on the way is booked.',
-    describes: ['too-much', 'too-little'],
-    causes: { executed: 'A transactionId is known only together with another value of the call.' },
-    follows: ['AU-104', 'AU-111', 'AU-201 too-little', 'AU-120'],
-    async run(context) {
-      const { wallet, expect, opening } = context
-      for (const conflict of conflicts) {
-        const { bet } = await changed(context, conflict)
-        const balance = subtract(opening, bet.amount)
-        await expect.balance(balance, `after a retry with a different ${conflict.field}`)
-        expect.success(await wallet.rollback(bet), opening)
-      }
-    },
-  },
-  {
-    id: 'AU-219',
+  'AU-219': {
     level: 'SHOULD',
     name: 'A retried placebet may differ in odds, betType, sessionId and transactionDate',
     source: 'D3',
     impact: 'A retry with a new date or session is refused, and an accepted bet is reported as failed.',
-    describes: ['refused'],
-    follows: ['AU-201'],
     async run({ prepare, wallet, expect, settings }) {
       const { bet, staked: after } = await prepare.openBet()
       const other: Record<string, Json | undefined> = {
@@ -459,14 +352,11 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-220',
+  'AU-220': {
     level: 'SHOULD',
     name: 'A retried rollbackbet may differ in transactionDate',
     source: 'D3',
     impact: 'A retried rollback is refused, and the platform retries it indefinitely.',
-    describes: ['refused'],
-    follows: ['AU-201 refused', 'AU-204'],
     async run({ prepare, wallet, expect, opening, settings }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
@@ -477,87 +367,52 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet, transactionId, { fields, label }), opening)
     },
   },
-  {
-    id: 'AU-221',
-    level: 'SHOULD',
-    name: 'Amounts are compared by value: 2, 2.00 and 2.000 are the same transaction',
-    source: 'D3, D21',
-    impact: 'A retry from another serialiser is refused as a conflict.',
-    describes: ['refused'],
-    follows: ['AU-201', 'AU-408'],
-    async run({ prepare, wallet, expect, opening, units, settings }) {
-      const bet = wallet.bet(units(200))
-      const after = await prepare.placed(bet, opening)
-      const text = textOf(bet.amount, settings.minorUnits)
-      for (const writing of [text, `${text}${text.includes('.') ? '0' : '.0'}`]) {
-        const label = `retry of the placebet with amount ${writing}`
-        expect.success(await wallet.place(bet, { fields: { amount: raw(writing) }, label }), after)
-      }
-    },
-  },
-  {
-    id: 'AU-222',
+  'AU-222': {
     level: 'SHOULD',
     name: 'A rollbackbet may reuse the transactionId of its placebet',
     source: 'D1',
     impact: 'A platform that reuses the id receives a success, but the stake stays in the wallet.',
-    describes: ['too-little'],
-    follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       const label = 'rollbackbet with the transactionId of the placebet'
-      expect.success(await wallet.rollback(bet, bet.transactionId, { label }), opening)
+      expect.success(await wallet.rollback(bet, bet.transactionId, label), opening)
       await expect.balance(opening, 'after a rollback with the transactionId of the placebet')
     },
   },
-  {
-    id: 'AU-223',
-    level: 'MUST',
+  'AU-223': {
     name: 'A rollbackbet with a known transactionId and a different bet changes no balance',
     source: 'spec 1.5, D4',
     quote: 'one-transaction',
     impact: 'One transaction credits two stakes.',
-    describes: ['too-much'],
-    follows: ['AU-218'],
     async run({ prepare, wallet, expect, opening }) {
       const [first, second] = [wallet.bet(), wallet.bet()]
       for (const bet of [first, second]) await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
       const balance = subtract(opening, second.amount)
       expect.success(await wallet.rollback(first, transactionId), balance)
-      await wallet.rollback(second, transactionId, {
-        label: 'retry of the rollbackbet with a different betId',
-      })
+      await wallet.rollback(second, transactionId, 'retry of the rollbackbet with a different betId')
       await expect.balance(balance, 'after a retry of the rollback with a different betId')
     },
   },
-  {
-    id: 'AU-224',
-    level: 'MUST',
+  'AU-224': {
     name: 'A bet that was rolled back cannot be placed again, not even under another transactionId',
     source: 'D10, D11',
     impact:
       'A stake is debited for a bet that the platform has cancelled: no settlement and no rollback will follow.',
-    describes: ['too-little', 'accepted'],
-    follows: ['AU-212'],
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
-      const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, { label })
+      const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, label)
       await expect.balance(opening, 'after a second placebet for a rolled-back bet')
       expect.refusal(answer)
     },
   },
-  {
-    id: 'AU-225',
+  'AU-225': {
     level: 'SHOULD',
     name: 'The transactionDate does not affect the decision: a rollback dated before its placebet is executed',
     source: 'D25',
     impact: 'Two servers of the platform have different clocks, and stakes stay in the wallet.',
-    describes: ['too-little', 'refused'],
-    causes: { refused: 'A call whose date is earlier than that of another call of its bet is refused.' },
-    follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening, settings }) {
       const { bet } = await prepare.openBet()
       const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 3_600_000)) }
@@ -565,15 +420,12 @@ export const replays: readonly AuditCase[] = [
       expect.success(await wallet.rollback(bet, undefined, { fields, label }), opening)
     },
   },
-  {
-    id: 'AU-226',
-    level: 'MUST',
+  'AU-226': {
     name: 'A rollbackbet is executed whatever the dates of bet and rollback are: hours, a day or a month ago',
     source: 'spec 4.3, D25',
     quote: 'placebet-undone',
     impact:
       'After an outage, the platform’s rollbacks are refused as too late, and the stakes stay in the wallet.',
-    describes: ['too-little', 'refused'],
     async run({ wallet, expect, opening, settings }) {
       for (const hours of [2, 26, 24 * 32]) {
         const transactionDate = settings.formatDate(new Date(Date.now() - hours * 3_600_000))
@@ -593,32 +445,29 @@ export const replays: readonly AuditCase[] = [
       await expect.balance(opening, 'after late rollbacks')
     },
   },
-  ...conflictCases,
-  {
-    id: 'AU-236',
-    level: 'MUST',
+  'AU-231': conflictCase(conflicts.amount),
+  'AU-232': conflictCase(conflicts.betId),
+  'AU-233': conflictCase(conflicts.currency),
+  'AU-234': conflictCase(conflicts.playerId),
+  'AU-236': {
     name: 'The retry of an accepted placebet succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
     quote: 'one-transaction',
     impact:
       'The stake is debited, and the platform has the bet as refused: no settlement and no rollback follows.',
-    describes: ['too-little', 'refused'],
-    follows: ['AU-201'],
     async run({ prepare, wallet, expect }) {
       const { bet, staked: after } = await prepare.openBet()
-      expect.success(await wallet.place(bet, { label: 'retry of the placebet' }), after)
+      expect.success(await wallet.place(bet, 'retry of the placebet'), after)
       await prepare.spendDownTo(zero, after)
       const label = 'retry of the placebet, without funds'
-      expect.success(await wallet.place(bet, { label }), zero)
+      expect.success(await wallet.place(bet, label), zero)
     },
   },
-  {
-    id: 'AU-237',
+  'AU-237': {
     level: 'SHOULD',
     name: 'A replayed success has the status of the first answer',
     source: 'spec 1.5, D2',
     impact: 'The platform may take another status for another outcome.',
-    follows: ['AU-201', 'AU-204'],
     async run({ wallet, expect }) {
       const bet = wallet.bet()
       const rollbackId = wallet.id()
@@ -631,13 +480,11 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-238',
+  'AU-238': {
     level: 'SHOULD',
     name: 'The transactionId of a refused placebet with another bet, amount or currency is refused',
     source: 'D3, D4, D6',
     impact: 'One id stands for a refused and for an accepted bet: the books differ from then on.',
-    follows: ['AU-102', 'AU-201 too-little', 'AU-209'],
     async run({ wallet, expect, opening, units, foreignCurrency }) {
       const amount = raw(textOf(units(100)))
       const changes: Record<string, Json>[] = [
@@ -656,28 +503,78 @@ export const replays: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-235',
+  'AU-235': {
     level: 'SHOULD',
     name: 'A rollbackbet with a known transactionId and a different betId or playerId is refused',
     source: 'D3, D4',
     impact:
       'A success would tell the platform that the second bet was rolled back, but its stake stays in the wallet.',
-    describes: ['accepted'],
-    follows: ['AU-204', 'AU-218', 'AU-231', 'AU-232', 'AU-234', 'AU-120'],
     async run({ prepare, wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(bet, transactionId), opening)
-      const another = await wallet.rollback({ ...bet, betId: `${wallet.id()}-b` }, transactionId, {
-        label: 'retry of the rollbackbet with a different betId',
-      })
+      const another = await wallet.rollback(
+        { ...bet, betId: `${wallet.id()}-b` },
+        transactionId,
+        'retry of the rollbackbet with a different betId',
+      )
       expect.refusal(another)
-      const unknown = await wallet.rollback({ ...bet, playerId: `${wallet.id()}-unknown` }, transactionId, {
-        label: 'retry of the rollbackbet with a different playerId',
-      })
+      const unknown = await wallet.rollback(
+        { ...bet, playerId: `${wallet.id()}-unknown` },
+        transactionId,
+        'retry of the rollbackbet with a different playerId',
+      )
       expect.refusal(unknown)
     },
   },
-]
+  'AU-119': {
+    level: 'SHOULD',
+    name: 'A call for a player who does not own the bet is refused',
+    source: 'D15',
+    needs: ['other-player'],
+    impact: 'The platform cannot tell a mix-up of players from a settled bet.',
+    async run(context) {
+      const { expect } = context
+      const { rollback, unsettlement, placebet } = await callForOtherPlayer(context)
+      expect.refusal(rollback)
+      expect.error(unsettlement)
+      expect.refusal(placebet)
+    },
+  },
+  'AU-120': {
+    name: 'A transactionId that another player’s bet has used changes no balance',
+    source: 'spec 1.5, 2, D1, D4',
+    quote: 'one-transaction',
+    needs: ['other-player'],
+    impact: 'Ids are unique per player only: the platform has one transaction, the wallet has two.',
+    async run(context) {
+      const { prepare, wallet, expect, settings } = context
+      const other = settings.otherPlayerId ?? ''
+      const currency = await expect.currencyOf(other)
+      const others = await expect.currentBalance(other)
+      const { bet, staked: after } = await prepare.openBet()
+      const theirs = { ...wallet.bet(bet.amount, other), transactionId: bet.transactionId }
+      const label = 'placebet of the other player with a known transactionId'
+      const answer = await wallet.place(theirs, { fields: { currency }, label })
+      await expect.balance(after, `after a ${label}`)
+      await expectOthersUnchanged(context, others, answer)
+    },
+  },
+  'AU-123': {
+    level: 'SHOULD',
+    name: 'A free bet (a stake of 0) can be rolled back, also once more',
+    source: 'spec 4.3, D12, D22',
+    impact: 'The platform retries the rollback until it receives a success, which never comes.',
+    async run({ wallet, expect, opening }) {
+      const bet = wallet.bet(zero)
+      const answer = await wallet.place(bet)
+      if (answer.success === null)
+        throw new Skipped(`a stake of 0 is answered with ${describeAnswer(answer)}`)
+      const transactionId = wallet.id()
+      const label = 'rollbackbet of the free bet'
+      for (const id of [transactionId, transactionId, wallet.id()])
+        expect.success(await wallet.rollback(bet, id, label), opening)
+    },
+  },
+})

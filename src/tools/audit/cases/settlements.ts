@@ -1,7 +1,7 @@
 /** AU-54x: several settlements of one bet, and concurrent settlements (spec 3, 4.2, D17, D18). */
 
 import { add, compare, subtract } from '../../numbers/decimal.js'
-import type { AuditCase } from '../audit-case.js'
+import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Bet } from '../wallet-calls.js'
@@ -19,7 +19,7 @@ async function settleAndRollBack(
   const calls = [
     () =>
       wallet.trySettle(bet, isPaid ? 'BET_PAID' : 'VOIDED', isPaid ? add(bet.amount, units(1)) : bet.amount),
-    () => wallet.rollback(bet, undefined, { label: `concurrent rollbackbet ${index + 1} (round ${round})` }),
+    () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1} (round ${round})`),
   ]
   if (round % 2 === 0) calls.reverse()
   // Half of the pairs are sent in one moment.
@@ -32,18 +32,14 @@ async function settleAndRollBack(
   )
 }
 
-export const settlements: readonly AuditCase[] = [
-  {
-    id: 'AU-538',
-    level: 'MUST',
+export const settlements = casesOf({
+  'AU-538': {
     name: 'UNVOIDED debits what the void credited, even if that is less than the stake',
     source: 'spec 3, 4.2',
     quote: 'unvoided-debits',
     needs: bothNeeds,
     impact:
       'One leg of a multiple bet is voided and unvoided, and the player pays the whole stake a second time.',
-    describes: ['too-little'],
-    follows: ['AU-503'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
@@ -51,16 +47,12 @@ export const settlements: readonly AuditCase[] = [
       await expect.balance(staked, 'after UNVOIDED of a void of a part of the stake')
     },
   },
-  {
-    id: 'AU-539',
-    level: 'MUST',
+  'AU-539': {
     name: 'Several voids of one bet are debited together',
     source: 'spec 3, 4.2, D17, D18',
     quote: 'unvoided-debits',
     needs: bothNeeds,
     impact: 'Only one of several voids is collected: the player keeps the others, and the bet goes on.',
-    describes: ['too-much'],
-    follows: ['AU-503', 'AU-516'],
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       let balance = staked
@@ -68,16 +60,12 @@ export const settlements: readonly AuditCase[] = [
       await expect.executed(await wallet.unsettle(bet, 'UNVOIDED'), staked, 'after UNVOIDED of three voids')
     },
   },
-  {
-    id: 'AU-540',
-    level: 'MUST',
+  'AU-540': {
     name: 'Of a bet with a payout and a void, UNSCORED debits the payout only, and UNVOIDED the void only',
     source: 'spec 3, 4.2, D18',
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'The correction of one result debits the credit of another as well.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-502', 'AU-503', 'AU-523'],
     async run({ prepare, wallet, expect, opening, units }) {
       let before = opening
       for (const first of ['UNSCORED', 'UNVOIDED'] as const) {
@@ -94,15 +82,11 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-541',
-    level: 'MUST',
+  'AU-541': {
     name: 'Concurrent copies of one settlement are credited once',
     source: 'D17',
     needs: ['settle'],
     impact: 'Two workers take the same message from the queue, and the winner is paid twice.',
-    describes: ['too-much'],
-    follows: ['AU-501'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       let balance = opening
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -119,15 +103,11 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-542',
-    level: 'MUST',
+  'AU-542': {
     name: 'Concurrent settlements and bets of one player are all applied: no update is lost',
     source: 'spec 3, D17',
     needs: ['settle'],
     impact: 'A payout and a stake are booked at the same moment, and one of them disappears.',
-    describes: ['too-much', 'too-little'],
-    follows: ['AU-403'],
     async run({ prepare, wallet, expect, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const half = Math.ceil(settings.concurrency / 2)
@@ -139,23 +119,19 @@ export const settlements: readonly AuditCase[] = [
         await concurrently(2 * half, async index => {
           const bet = (index % 2 === 0 ? settled : placed)[index >> 1] as Bet
           if (index % 2 === 0) return await wallet.settle(bet, 'BET_PAID', payout)
-          expect.success(await wallet.place(bet, { label: `concurrent placebet (round ${round})` }))
+          expect.success(await wallet.place(bet, `concurrent placebet (round ${round})`))
         })
         for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
         await expect.balance(balance, `after ${half} settlements and ${half} bets at the same time`)
       }
     },
   },
-  {
-    id: 'AU-543',
-    level: 'MUST',
+  'AU-543': {
     name: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
     source: 'spec 4.2, D17, D18',
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout in two parts is credited, but only one part can be collected again.',
-    describes: ['too-much'],
-    follows: ['AU-502', 'AU-516'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
       let before = opening
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -174,17 +150,12 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-544',
-    level: 'MUST',
+  'AU-544': {
     name: 'The retry of an unsettlement does not debit the payout of a later settlement',
     source: 'spec 1.5, 4.2, D2',
     quote: 'one-transaction',
     needs: bothNeeds,
     impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
-    describes: ['too-little'],
-    causes: { 'too-little': 'The retry of an unsettlement debits the payout of a later settlement.' },
-    follows: ['AU-510'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'BET_PAID', units(random.between(400, 600)), staked)
@@ -193,20 +164,17 @@ export const settlements: readonly AuditCase[] = [
       const corrected = units(random.between(250, 350))
       const balance = await prepare.settled(bet, 'BET_PAID', corrected, staked)
       const label = 'retry of the first unsettlement after the second payout'
-      await wallet.unsettle(bet, 'UNSCORED', transactionId, { label })
+      await wallet.unsettle(bet, 'UNSCORED', transactionId, label)
       await expect.balance(balance, `after the ${label}`)
       await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
-  {
-    id: 'AU-545',
-    level: 'MUST',
+  'AU-545': {
     name: 'A settlement that meets an unsettlement of its bet is debited by it, or by the next one',
     source: 'spec 4.2, D18',
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout counts as collected that was never debited, and the player keeps it.',
-    describes: ['too-much'],
     async run({ prepare, wallet, expect, opening, units, settings, random, concurrently, wait }) {
       const { concurrency, raceRounds } = settings
       let before = opening
@@ -235,24 +203,19 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-546',
-    level: 'MUST',
+  'AU-546': {
     name: 'A rollback of a bet that was cashed out credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'The player has sold the bet, and gets the stake in addition to the price.',
-    describes: ['too-much'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a bet that was cashed out' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was cashed out')
       await expect.balance(balance, 'after the rollback of a bet that was cashed out')
     },
   },
-  {
-    id: 'AU-547',
+  'AU-547': {
     // No MUST: a 4xx is final for the platform, which rolls back under a new transactionId then (AU-522).
     level: 'SHOULD',
     name: 'A rollback that was refused because of a payout succeeds when it is retried after the reversal',
@@ -263,21 +226,17 @@ export const settlements: readonly AuditCase[] = [
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'BET_PAID', units(60), staked)
       const transactionId = wallet.id()
-      await wallet.rollback(bet, transactionId, { label: 'rollbackbet of a paid bet' })
+      await wallet.rollback(bet, transactionId, 'rollbackbet of a paid bet')
       expect.success(await wallet.unsettle(bet, 'UNSCORED'))
-      expect.success(await wallet.rollback(bet, transactionId, { label: 'its retry' }), opening)
+      expect.success(await wallet.rollback(bet, transactionId, 'its retry'), opening)
       await expect.balance(opening, 'after the retry of the rollback')
     },
   },
-  {
-    id: 'AU-548',
-    level: 'MUST',
+  'AU-548': {
     name: 'Of a concurrent settlement and rollback of one bet, one is applied, and not both',
     source: 'spec 3, 4.3, D13, D17',
     needs: ['settle'],
     impact: 'The stake is returned, and the payout or the void is credited as well.',
-    describes: ['too-much'],
-    follows: ['AU-520', 'AU-533'],
     async run(context) {
       const { prepare, wallet, expect, opening, units, settings, concurrently } = context
       const { concurrency, raceRounds } = settings
@@ -296,33 +255,25 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
-  {
-    id: 'AU-549',
-    level: 'MUST',
+  'AU-549': {
     name: 'A rollback of a bet that was voided in part does not return that part again',
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'One leg of a multiple bet is voided, and a rollback returns the whole stake in addition.',
-    describes: ['too-much'],
-    follows: ['AU-520'],
     async run({ prepare, wallet, expect, opening, units, random }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
-      await wallet.rollback(bet, undefined, { label: 'rollbackbet of a bet that was voided in part' })
+      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was voided in part')
       // A wallet that returns the rest of the stake has corrected the balance too.
       const isRest = compare(await expect.currentBalance(), opening) === 0
       await expect.balance(isRest ? opening : balance, 'after the rollback of a bet that was voided in part')
     },
   },
-  {
-    id: 'AU-550',
-    level: 'MUST',
+  'AU-550': {
     name: 'A rollback of a bet that was settled, unsettled and settled again credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: bothNeeds,
     impact: 'After a corrected result, the player has both the second payout and the stake.',
-    describes: ['too-much'],
-    follows: ['AU-502', 'AU-503', 'AU-520'],
     async run({ prepare, wallet, expect, opening, units }) {
       let before = opening
       for (const [type, reversal] of [
@@ -335,9 +286,9 @@ export const settlements: readonly AuditCase[] = [
         await prepare.unsettled(bet, reversal, staked)
         before = await prepare.credited(bet, type, amount, staked)
         const label = `rollbackbet after ${type}, ${reversal} and ${type}`
-        await wallet.rollback(bet, undefined, { label })
+        await wallet.rollback(bet, undefined, label)
         await expect.balance(before, `after the ${label}`)
       }
     },
   },
-]
+})

@@ -1,0 +1,69 @@
+/** What answers in place of the wallet, or changes its answers, is named before all else. */
+import { type AuditReport, auditWallet } from 'bet-wallet/audit'
+import { describe, expect, it } from 'vitest'
+import { describeForeign } from '../../../src/tools/audit/foreign-answers.js'
+import { reportOf } from '../../../src/tools/audit/printout.js'
+import { textOf } from '../../../src/tools/report/text.js'
+import { startFront } from '../wallets/fronts.js'
+import { middleware } from '../wallets/middleware.js'
+
+const only = ['AU-10*', 'AU-11*', 'AU-20*', 'AU-408', 'AU-610', 'AU-611', 'AU-627', 'AU-981']
+
+async function auditBehind(name: string): Promise<AuditReport> {
+  const wallet = await startFront(middleware[name] ?? { says: 'nothing is before the wallet' })
+  try {
+    return await auditWallet({
+      ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR', only },
+      ...{ playerId: 'player-1', otherPlayerId: 'player-2', raceRounds: 1, attempts: 3 },
+    })
+  } finally {
+    await wallet.close()
+  }
+}
+
+const started = Object.keys(middleware).filter(name => middleware[name]?.ends !== 'refused')
+
+describe('what stands before the wallet', () => {
+  it.each(started)('%s is named first, with the number of its first request', async name => {
+    const report = await auditBehind(name)
+    const [first] = report.foreignAnswers
+    expect(first && describeForeign(first)).toMatch(middleware[name]?.named as RegExp)
+    expect(textOf(reportOf(report))).toMatch(/\n\nBefore the wallet\n {2}Request /)
+    const stops = report.results.filter(({ reason }) => reason?.includes('in place of the wallet after AU-'))
+    if (middleware[name]?.ends === 'stopped') {
+      expect(report.passed).toBe(false)
+      expect(stops.length).toBeGreaterThan(10)
+      expect(report.findings.map(({ cause }) => cause)).toEqual(
+        report.findings.map(() => expect.stringContaining(first?.sender ?? '')),
+      )
+    } else expect(stops).toEqual([])
+  })
+
+  it('a wrapper around every answer is named, and the audit does not start', async () => {
+    await expect(auditBehind('wrapper-of-all')).rejects.toThrow(
+      /^The balance of player-1 cannot be read: .*\. Request 1 was answered by a wrapper, .* "data": 200 /,
+    )
+  })
+
+  it('a limiter that lets calls through again slows the audit down, and changes no verdict', async () => {
+    const report = await auditBehind('limiter-429-short')
+    expect(report.results.filter(({ verdict }) => verdict === 'failed')).toEqual([])
+    expect(report.passed).toBe(true)
+  })
+
+  it('is nothing, where the wallet answers itself', async () => {
+    const report = await auditBehind('')
+    expect(report.foreignAnswers).toEqual([])
+  })
+})
+
+describe('a wallet that answers every refusal with 500', () => {
+  it('fails one MUST, and AU-981 counts each of them', async () => {
+    const { results, passed } = await auditBehind('filter-500')
+    const failed = results.filter(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
+    expect(failed.map(({ id }) => id)).toEqual(['AU-627'])
+    expect(passed).toBe(false)
+    const faults = results.find(({ id }) => id === 'AU-981')?.failure?.actual
+    expect(faults).toMatch(/500 INSUFFICIENT_FUNDS \(\d+\)/)
+  })
+})
