@@ -1,6 +1,6 @@
 /**
- * All cases in the order in which they run: from the plainest to the most involved. A case stands after those by
- * whose defect it fails too, so that the first failed case names the defect.
+ * All cases in the order in which they run: from the plainest to the most involved. A case stands after those
+ * by whose defect it fails too, so that the first failed case names the defect.
  */
 import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'

@@ -32,7 +32,7 @@ export function unusualReading({ balancesReadBy: { reason } }: AuditReport): str
  */
 export const renderHtml = (report: AuditReport): string => pageOf(reportOf(report))
 
-/** What stands before the wallet, the findings, the cases, the skipped ones, and what the audit cannot see. */
+/** What stands before the wallet, the findings, the cases, what was skipped, what the audit cannot see. */
 export function reportOf(report: AuditReport): Report {
   const { target, startedAt, player, funds, results, findings, limitations } = report
   const reading = unusualReading(report)
