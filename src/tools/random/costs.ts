@@ -6,7 +6,10 @@ import type { PlayerBooks, SimulationCost } from './report.js'
 export function playerBooksOf(account: Account): PlayerBooks {
   const { playerId, currency, opening, low, high, accepted, refused, actual, minorUnits } = account
   return {
-    ...{ playerId, currency, accepted, refused },
+    playerId,
+    currency,
+    accepted,
+    refused,
     opening: shown(opening, account),
     expected: low === high ? shown(low, account) : null,
     expectedLeast: shown(low, account),
@@ -36,7 +39,8 @@ export function costsOf(accounts: readonly Account[]): SimulationCost[] {
     else sum.tooLittle = add(sum.tooLittle, { ...off, units: -off.units })
   }
   return [...sums].map(([currency, { players, tooMuch, tooLittle, minorUnits }]) => ({
-    ...{ currency, players },
+    currency,
+    players,
     tooMuch: textOf(tooMuch, minorUnits),
     tooLittle: textOf(tooLittle, minorUnits),
   }))

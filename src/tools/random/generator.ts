@@ -61,8 +61,13 @@ const settlementTypes = ['BET_PAID', 'BET_PAID', 'VOIDED', 'VOIDED', 'CASHOUT'] 
 
 export class Generator {
   readonly counts = {
-    ...{ bets: 0, betsAccepted: 0, betsRefused: 0, settlements: 0, unsettlements: 0 },
-    ...{ clawbacksRefused: 0, wrongCalls: 0 },
+    bets: 0,
+    betsAccepted: 0,
+    betsRefused: 0,
+    settlements: 0,
+    unsettlements: 0,
+    clawbacksRefused: 0,
+    wrongCalls: 0,
   }
   /**
    * Closed bets, of which transactions are sent again at the end: the latest ones, and some of each time

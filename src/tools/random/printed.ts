@@ -189,7 +189,8 @@ function factsOf(report: SimulationReport): Fact[] {
 // ── Charts ───────────────────────────────────────────────────────────────────────────────────────────────
 
 const axis = (durationMs: number): Pick<Chart, 'from' | 'to' | 'timeText'> => ({
-  ...{ from: 0, to: durationMs },
+  from: 0,
+  to: durationMs,
   timeText: at => (at === 0 ? '0' : durationText(at)),
 })
 
@@ -220,7 +221,8 @@ function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Ch
     })),
     {
       ...axis(durationMs),
-      ...{ title: 'Latency of the answers', logarithmic: true },
+      title: 'Latency of the answers',
+      logarithmic: true,
       lines: (['p50', 'p99', 'max'] as const).map(name =>
         lineOf(name, part => part.latencyMs?.[name], durationText),
       ),

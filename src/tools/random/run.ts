@@ -302,7 +302,13 @@ class Run {
     const counts = { ...this.#generator.counts, ...this.#judge.counts, ...tallied }
     return {
       ...{ formatVersion: 1, target, startedAt: new Date(this.#startedDate).toISOString(), durationMs },
-      ...{ seed, runId, chaos, concurrency, requests, counts, differencesCount },
+      seed,
+      runId,
+      chaos,
+      concurrency,
+      requests,
+      counts,
+      differencesCount,
       passed: this.#isComplete && differencesCount === 0,
       complete: this.#isComplete,
       costs: costsOf(this.#accounts),

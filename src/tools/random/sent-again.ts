@@ -165,7 +165,10 @@ const isDefinite = (reading: Reading) =>
 function wrongReplayOf(transaction: Transaction, at: number, reading: Reading): WrongReplay {
   const { operation, transactionId, bet, account, amount, first } = transaction
   return {
-    ...{ operation, transactionId, betId: bet.betId, playerId: account.playerId },
+    operation,
+    transactionId,
+    betId: bet.betId,
+    playerId: account.playerId,
     ...{ amount: shown(amount, account), currency: account.currency },
     answeredAt: new Date(at).toISOString(),
     answer: `${first?.status} ${first?.errorCode}`.trimEnd(),

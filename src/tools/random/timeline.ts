@@ -114,7 +114,11 @@ export class Timeline {
 }
 
 const createPart = (): Part => ({
-  ...{ calls: 0, refusals: 0, failedCalls: 0, faultsInjected: 0, differences: 0 },
+  calls: 0,
+  refusals: 0,
+  failedCalls: 0,
+  faultsInjected: 0,
+  differences: 0,
   latencies: new Histogram(),
   balances: new Map(),
 })
