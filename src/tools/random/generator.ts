@@ -260,9 +260,9 @@ export class Generator {
   async #reverse(bet: Bet, types: readonly Reversible[]): Promise<void> {
     const { random } = this.#settings
     const { account } = bet
-    // The player stakes everything before, so that the clawback finds no funds.
+    // The player stakes nearly everything before, so that the clawback finds no funds.
     if (random.chance(chanceOf.spent) && account.low >= account.step)
-      await this.#place(account, sharesOf(account, 10_000))
+      await this.#place(account, sharesOf(account, 9_900))
     await Promise.all(types.map(type => this.#reverseType(bet, type)))
   }
 
