@@ -10,8 +10,8 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/mysql/mysql-defaults stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
-    lookups/lookups tools/simulator/simulation tools/audit/html/browser
-    tools/audit/broken examples/existing-pam-mysql tools/simulator/broken
+    lookups/lookups tools/random/simulation tools/audit/html/browser
+    tools/audit/broken examples/existing-pam-mysql tools/random/broken
     tools/command/lookups tools/command/secrets http/fuzz
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
@@ -19,9 +19,9 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/rewritten-tables tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
-    tools/html/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
+    tools/report/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
-    stores/mysql/ready http/json-large tools/simulator/limits tools/audit/later programs/bench/server
+    stores/mysql/ready http/json-large tools/random/limits tools/audit/later programs/bench/server
     stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
     outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
@@ -32,12 +32,12 @@ export const longTests = filesOf(`examples/start tools/audit/audit
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
  * `init` on eleven schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
- * each correct wallet, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
+ * each correct wallet, the faults of five clusters, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
  * each store, and audits.
  */
 export const releaseTests =
   filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql
-    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct
+    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct programs/recipes/recipes
     stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]

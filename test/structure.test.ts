@@ -51,19 +51,11 @@ const mayImport: Record<string, readonly string[]> = {
   testing: layersUpTo('handlers'),
   // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's
   // folder knows nothing of a wallet.
-  'tools/html': ['visible-text'],
   'tools/report': ['visible-text'],
   'tools/numbers': [],
   'tools/wire': ['foreign-values', 'option-checks', 'timeout', 'tools/numbers'],
-  'tools/simulator': ['foreign-values', 'tools/html', 'tools/numbers', 'tools/wire'],
-  'tools/audit': [
-    'foreign-values',
-    'timeout',
-    'tools/report',
-    'tools/numbers',
-    'tools/wire',
-    'tools/simulator',
-  ],
+  'tools/random': ['foreign-values', 'tools/numbers', 'tools/report', 'tools/wire'],
+  'tools/audit': ['foreign-values', 'timeout', 'tools/report', 'tools/numbers', 'tools/wire', 'tools/random'],
   'tools/reconcile': ['foreign-values', 'option-checks', 'tools/report', 'tools/numbers', 'tools/wire'],
   'tools/check': ['foreign-values', 'stores'],
   'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
@@ -73,7 +65,6 @@ const mayImport: Record<string, readonly string[]> = {
     'stores',
     'tools/numbers',
     'tools/wire',
-    'tools/html',
     'tools/records',
     'tools/report',
   ],
@@ -87,9 +78,8 @@ const mayImport: Record<string, readonly string[]> = {
     'stores',
     'tools/numbers',
     'tools/wire',
-    'tools/html',
     'tools/audit',
-    'tools/simulator',
+    'tools/random',
     'tools/reconcile',
     'tools/try',
     'tools/check',
@@ -118,7 +108,7 @@ const modulesOfBuiltins = [
   'http',
   'tools/wire',
   'tools/audit',
-  'tools/simulator',
+  'tools/random',
   'tools/reconcile',
   'tools/command',
   'tools/try',
@@ -272,7 +262,7 @@ describe('the check itself', () => {
     'http/body.ts': `import { createHash } from 'node:crypto'`,
     'lookups/totals.ts': `import type { Route } from '../http/body.js'`,
     'stores/memory.ts': `import type { Bet } from '../store.js'`,
-    'tools/html/markup.ts': '',
+    'tools/report/markup.ts': '',
     'tools/audit/target.ts': `import type { SettlementRequest } from '../../requests.js'\nexport type * from '../../store.js'`,
   }
   const problemsWith = (files: Record<string, string>) =>
@@ -331,7 +321,7 @@ describe('the check itself', () => {
     ['HTTP in the look-ups', { 'lookups/a.ts': `import '../http/body.js'` }, /lookups may not import http/],
     [
       'a tool in the wallet',
-      { 'http/body.ts': `import '../tools/html/markup.js'` },
+      { 'http/body.ts': `import '../tools/report/markup.js'` },
       /may not import tools.html/,
     ],
     [

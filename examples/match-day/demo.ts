@@ -1,7 +1,7 @@
 /**
  * A match day over HTTP: `npx tsx examples/match-day/demo.ts` prints every call with its answer, then the
- * books, and then simulates a season over an unreliable network. Exit code 1 if the books do not balance.
- * Every run starts with new data, in the place that DATABASE_URL or DATA_FOLDER sets (see
+ * books, and then plays a season of random calls over an unreliable network. Exit code 1 if the books do not
+ * balance. Every run starts with new data, in the place that DATABASE_URL or DATA_FOLDER sets (see
  * examples/database.ts).
  */
 import { createServer } from 'node:http'
@@ -186,12 +186,12 @@ for (const { playerId, currency, balance } of players) {
 const balanced = sheets.every(sheet => sheet.balanced)
 console.log(balanced ? '\nThe books balance.' : '\nTHE BOOKS DO NOT BALANCE.')
 
-console.log('\nThe season: a simulated sportsbook, whose calls are lost, delayed, duplicated and reordered')
+console.log('\nThe season: random calls, which are lost, delayed, duplicated and reordered')
 const season = await playSeason()
 await wallet.stop()
 const { counts, faultsInjected, differencesCount, passed } = season
 console.log(`
-  ${counts.bets} bets in ${counts.matches} matches: ${counts.betsAccepted} accepted, ${counts.betsRefused} refused, ${counts.betsRolledBack} rolled back
+  ${counts.bets} bets and ${counts.settlements} settlements: ${counts.betsAccepted} accepted, ${counts.betsRefused} refused, ${counts.betsRolledBack} rolled back
   ${faultsInjected.requestLost} requests and ${faultsInjected.answerLost} answers lost, ${faultsInjected.deliveredLate + faultsInjected.delayed} late or delayed, ${faultsInjected.duplicated} duplicated
   ${counts.replaysAbsorbed} retries changed nothing, ${counts.lateBetsRefused} bets arrived after their rollback and debited nothing
   ${differencesCount} differences between the books of the sportsbook and the balances of the wallet`)

@@ -25,8 +25,8 @@ export {
   type SimulationTimeline,
   type SimulatorClock,
   simulateSportsbook,
-} from '../simulator/index.js'
-export { renderSimulation } from '../simulator/page.js'
+} from '../random/index.js'
+export { renderSimulation } from '../random/printed.js'
 export type { AuditErrorCode } from '../wire/errors.js'
 export { AuditError } from '../wire/errors.js'
 export type {

@@ -1,6 +1,7 @@
 /** The simulated platform's report as CSV, in the columns that a reconciliation knows without a mapping. */
+
+import type { DecidedTransaction } from '../random/index.js'
 import { fields } from '../reconcile/mapping.js'
-import type { DecidedTransaction } from '../simulator/index.js'
 
 const lineOf = (cells: readonly string[]) =>
   `${cells.map(cell => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`

@@ -1,15 +1,15 @@
-/** `bet-wallet simulate`: plays a sportsbook against a running wallet. */
+/** `bet-wallet simulate`: a random run against a running wallet. */
 import {
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
   type SimulationProgress,
   type SimulationReport,
-} from '../simulator/index.js'
-import { settingsOf } from '../simulator/options.js'
-import { renderSimulation } from '../simulator/page.js'
-import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
-import { runSimulation } from '../simulator/simulation.js'
+} from '../random/index.js'
+import { settingsOf } from '../random/options.js'
+import { formatSimulationReport, renderSimulation } from '../random/printed.js'
+import { formatSimulationProgress } from '../random/progress.js'
+import { runSimulation } from '../random/run.js'
 import { shellWord } from '../wire/curl.js'
 import { runCommand } from '../wire/settle.js'
 import {
@@ -52,7 +52,7 @@ const options = {
   ),
   everyMs: duration(
     '--every <duration>',
-    'to the next fault: 20s. Without --bets and --duration each is injected once',
+    'before each fault and after the last: 20s. Without --bets and --duration the run ends then',
   ),
   staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
   report: output('--report <file>', "the platform's report as CSV, for bet-wallet reconcile"),
@@ -68,12 +68,12 @@ const lineColumnsMax = 200
 
 export const simulate = command({
   usage: 'simulate <base-url>',
-  summary: 'simulates a sportsbook over an unreliable network, and reconciles the balances to the cent',
-  about: `Simulates a sportsbook over a network that loses, delays, duplicates and reorders calls, and compares
+  summary: 'plays random calls over an unreliable network, and reconciles the balances to the cent',
+  about: `Plays random calls over a network that loses, delays, duplicates and reorders calls, and compares
 its own books with the wallet's answers, to the last digit. Without a way to settle: bets and
 rollbacks only. With --fault it also breaks your own system, and at the end sends each answered call
 again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
-Ctrl+C stops betting; a fault that has begun ends, and open bets are still settled and compared.`,
+Ctrl+C stops betting; a fault that has begun ends, and the balances are still compared.`,
   exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if not, and 2 if the simulation was
 not possible, no settlement succeeded, or a command of a fault failed.`,
   options,
@@ -86,7 +86,7 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
       const settings = settingsOf({
         ...simulationOptionsOf(values, baseUrl),
         ...(everyMs !== null && faultyOptions(values, everyMs)),
-        signal: stopSignal('a fault is repaired, and open bets are settled and reconciled first', () => {
+        signal: stopSignal('a fault is repaired, and the balances are reconciled first', () => {
           if (running !== null) console.error(`Not ended: ${running}`)
         }),
         progressEveryMs: isTerminal ? 500 : 5_000,
@@ -96,6 +96,7 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
       })
       const report = await runSimulation({
         ...settings,
+        ...(everyMs !== null && isUnlimited(values) && { betsMax: null }),
         faults:
           everyMs === null
             ? null
@@ -116,9 +117,10 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
 })
 
 /** @param onRunning called with the command that runs, and with `null` at its end */
-const faultsOf = ({ commands = [] }: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
-  commands,
+const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
+  commands: values.commands ?? [],
   everyMs,
+  repeat: !isUnlimited(values),
   async runCommand(line: string) {
     onRunning(line)
     try {
@@ -174,9 +176,11 @@ function everyMsOf({ commands, everyMs, staging }: Values, baseUrl: string): num
   return everyMs
 }
 
-/** Each fault once, and time for its calls; a call is given up after more than the time between faults. */
-const faultyOptions = ({ commands = [], bets, durationMs, chaos }: Values, everyMs: number) => ({
-  ...(bets === undefined && durationMs === undefined && { durationMs: (commands.length + 1) * everyMs }),
+/** The run ends after the last fault. */
+const isUnlimited = ({ bets, durationMs }: Values) => bets === undefined && durationMs === undefined
+
+/** A call is given up after more than the time between two faults. */
+const faultyOptions = ({ chaos }: Values, everyMs: number) => ({
   ...(chaos === undefined && { chaos: 0 }),
   ...{ giveUpAfterMs: everyMs + 60_000, backOffMsMax: 250, rememberedBetsMax: 0 },
 })

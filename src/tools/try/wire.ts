@@ -1,5 +1,5 @@
 /** One HTTP call on a connection of its own, kept as the text that went over the wire. */
-import { connect } from 'node:net'
+import { HttpClient } from '../wire/http-client.js'
 
 /** The wallet's address and the headers that it asks for. */
 export interface TryTarget {
@@ -17,40 +17,22 @@ export interface WireTexts {
   problem: string | null
 }
 
-const answerWaitMs = 10_000
+const timeoutMs = 10_000
 
 /** Sends a body as JSON text. Never rejects: what went wrong is the `problem`. */
 export async function sendOverWire(target: TryTarget, path: string, body: string): Promise<WireTexts> {
-  const { hostname, host, port, pathname } = new URL(target.baseUrl)
-  const headers = {
-    Host: host,
-    'Content-Type': 'application/json',
-    ...target.headers,
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
+  const url = new URL(`${target.baseUrl.replace(/\/$/, '')}${path}`)
+  const headers = { 'Content-Type': 'application/json', ...target.headers, Connection: 'close' }
+  const client = new HttpClient({})
+  let request = ''
+  const pieces = (bytes: Buffer) => {
+    request = bytes.toString()
+    return [bytes]
   }
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = `POST ${pathname.replace(/\/$/, '')}${path} HTTP/1.1\r\n${head.join('')}\r\n${body}`
-  const server = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) }
-  const answer = await answerOf(server, request)
-  return 'problem' in answer
-    ? { request, response: null, problem: answer.problem }
-    : { request, response: answer.response, problem: null }
-}
-
-function answerOf(
-  server: { host: string; port: number },
-  request: string,
-): Promise<{ response: string } | { problem: string }> {
-  return new Promise(resolve => {
-    const chunks: Buffer[] = []
-    const socket = connect(server, () => socket.write(request))
-    socket.setTimeout(answerWaitMs, () => socket.destroy(new Error(`no answer in ${answerWaitMs / 1000} s`)))
-    socket.on('data', chunk => chunks.push(chunk))
-    socket.on('error', ({ message }) => resolve({ problem: message }))
-    socket.on('close', () => {
-      const response = Buffer.concat(chunks).toString('utf8')
-      resolve(response === '' ? { problem: 'the connection was closed' } : { response })
-    })
-  })
+  const delivery = { pieces, pauseMs: 0, leave: null }
+  const reply = await client.send({ url, headers, body, timeoutMs, delivery })
+  client.close()
+  return 'error' in reply
+    ? { request, response: null, problem: reply.error }
+    : { request, response: `${reply.head}\r\n\r\n${reply.body}`, problem: null }
 }

@@ -21,8 +21,8 @@ import type { OutboxTable } from '../../../src/stores/database/outbox.js'
 import { createRelay, type RelayOptions } from '../../../src/stores/database/relay.js'
 import { createMemoryStore } from '../../../src/stores/memory.js'
 import { type AuditOptions, auditWallet } from '../../../src/tools/audit/index.js'
+import { type SimulationOptions, simulateSportsbook } from '../../../src/tools/random/index.js'
 import { type ReconcileOptions, reconcile } from '../../../src/tools/reconcile/index.js'
-import { type SimulationOptions, simulateSportsbook } from '../../../src/tools/simulator/index.js'
 import { thrownValues } from './values.js'
 
 const [hook = '', kind = ''] = process.argv.slice(2)

@@ -233,7 +233,7 @@ export const setUps: Readonly<Record<string, SetUp>> = {
     open: patroni('default'),
     expected: {
       code: 1,
-      page: [/^FAILED: \d+ answered calls were lost/],
+      page: [/^FAILED: \d+ answered calls were lost/m],
       durability: /durability.*synchronous_standby_names is empty/,
     },
   },

@@ -207,7 +207,7 @@ function trafficOf(progress: SimulationProgress | null, report: SimulationReport
     faults: sum(/^5/),
     unanswered: sum(/^no answer/),
     late: report?.faultsInjected.deliveredLate ?? null,
-    debts: progress?.clawbacksRefused ?? 0,
+    debts: report?.counts.clawbacksRefused ?? 0,
     ...{ inFlight: null, retried: null, twice: null, abandoned: null },
   }
 }

@@ -176,8 +176,8 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
   /** The books as JSON for a join. */
   const booksOf = ({ books }: SimulationReport) =>
     JSON.stringify(
-      books.players.map(({ playerId, opening, expected, debt, accepted, refused }) => ({
-        ...{ player_id: playerId, opening, expected, debt },
+      books.players.map(({ playerId, opening, expected, accepted, refused }) => ({
+        ...{ player_id: playerId, opening, expected },
         ...{ settlements: accepted.settlement, unsettlements: accepted.unsettlement },
         closed: refused.unsettlement,
       })),

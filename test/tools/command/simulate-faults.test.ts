@@ -94,6 +94,23 @@ describe('given a correct wallet', () => {
     expectGoodPage(readFileSync(file('run.html'), 'utf8'))
   })
 
+  it('when a fault takes longer than --every, then the ones after it are injected all the same', async () => {
+    const log = file('slow')
+    const ran = await runCommand(words('--fault', 'sleep 2.5', '--fault', `echo two >> ${log}`), {
+      environment,
+    })
+    expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/cent: 2 faults, nothing was lost/) })
+    expect(readFileSync(log, 'utf8')).toBe('two\n')
+  })
+
+  it('when the run ends before a fault, then it has not passed', async () => {
+    const ran = await runCommand(words('--duration', '2s', '--fault', 'sleep 0.1', '--fault', 'false'), {
+      environment,
+    })
+    expect(ran.code).toBe(2)
+    expect(ran.out).toContain('FAILED: the run ended before the fault false: it was not injected.')
+  })
+
   it('when the command of a fault fails, then its end is printed, and the exit code is 2', async () => {
     const ran = await runCommand(words('--fault', 'echo no such host >&2; exit 7'), { environment })
     expect(ran.code).toBe(2)

@@ -1,11 +1,11 @@
 /** The pages of a simulation, of a dispute and of a reconciliation in a real browser: on a phone, on a screen, dark, and on paper. */
 import { describe, expect, it } from 'vitest'
+import { renderSimulation } from '../../../src/tools/random/printed.js'
+import type { SimulationReport } from '../../../src/tools/random/report.js'
 import { renderReconciliation } from '../../../src/tools/reconcile/index.js'
 import { betReport } from '../../../src/tools/records/bet.js'
 import { playerReport } from '../../../src/tools/records/player.js'
 import { pageOf } from '../../../src/tools/report/page.js'
-import { renderSimulation } from '../../../src/tools/simulator/page.js'
-import type { SimulationReport } from '../../../src/tools/simulator/report.js'
 import { findBrowser, print } from '../audit/html/browser.js'
 import { measurePages } from '../audit/html/measure.js'
 import { reconcileWorld, record, rowOf } from '../reconcile/world.js'

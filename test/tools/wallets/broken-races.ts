@@ -45,8 +45,7 @@ function createLocks() {
 export const brokenRaces: BrokenWallet[] = [
   {
     name: 'takes the locks of bet and player in opposite orders',
-    kinds: ['contention'],
-    options: { concurrency: 16 },
+    kinds: [],
     break: affected => {
       const locks = createLocks()
       return {

@@ -3,12 +3,12 @@
 import type { HttpResponse } from '../../../src/http/index.js'
 import type { WalletStore } from '../../../src/index.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
-import type { Difference, SimulationOptions } from '../../../src/tools/simulator/index.js'
+import type { Difference, SimulationOptions } from '../../../src/tools/random/index.js'
 import type { Breakage, players } from './library.js'
 
 export interface BrokenWallet {
   name: string
-  /** The simulator must report a difference of one of these kinds. */
+  /** The random run must report a difference of one of these kinds. Empty: the audit alone finds it. */
   kinds: Difference['kind'][]
   /**
    * `affected` is called with every bet whose amounts or answers are wrong from then on. `now` is the wallet's

@@ -12,7 +12,7 @@
 import { parseArgs } from 'node:util'
 import { type AuditOptions, auditWallet, simulateSportsbook } from '../../../src/tools/audit/index.js'
 import { headlineOf } from '../../../src/tools/audit/printout.js'
-import type { SimulationOptions } from '../../../src/tools/simulator/index.js'
+import type { SimulationOptions } from '../../../src/tools/random/index.js'
 import { found, foundAfterRestart, foundInFront, foundInSimulation } from '../audit/found.js'
 import { races } from '../audit/race-rates.js'
 import { brokenWallets } from './broken.js'

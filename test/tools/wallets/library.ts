@@ -5,8 +5,8 @@ import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } fro
 import { recordSettlement, type WalletStore } from '../../../src/index.js'
 import type { RequestOptions } from '../../../src/requests.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
-import type { SimulationOptions, SimulationReport } from '../../../src/tools/simulator/index.js'
-import { type SimulatorClock, simulateSportsbook } from '../../../src/tools/simulator/index.js'
+import type { SimulationOptions, SimulationReport } from '../../../src/tools/random/index.js'
+import { type SimulatorClock, simulateSportsbook } from '../../../src/tools/random/index.js'
 
 export const credentials = { username: 'platform', password: 'sim-secret' }
 

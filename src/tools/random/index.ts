@@ -1,0 +1,18 @@
+/** The random run: the platform's side, to test a wallet under load and faults. */
+export type { SimulatedOperation } from './books.js'
+export type { Chaos } from './chaos.js'
+export type { SimulatorClock } from './clock.js'
+export type { Latency } from './histogram.js'
+export { numberedPlayers, type SimulatedPlayer, type SimulationOptions } from './options.js'
+export type {
+  ClosedBet,
+  DecidedTransaction,
+  Difference,
+  PlayerBooks,
+  SimulationCost,
+  SimulationCounts,
+  SimulationProgress,
+  SimulationReport,
+} from './report.js'
+export { simulateSportsbook } from './run.js'
+export type { PlayerTimeline, SimulationTimeline, TimelinePart } from './timeline.js'

@@ -1,0 +1,218 @@
+/** Judges one answer by the books: pure functions that return differences. */
+import { textOf, toUnits } from '../numbers/decimal.js'
+import { type Delivery, fundsLeast, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
+import { type FirstAnswer, shown, shownRange, type Transaction } from './books.js'
+import {
+  codesUnread,
+  type Definite,
+  type Fault,
+  neverForBets,
+  type Refusal,
+  type Success,
+  shortOf,
+} from './reading.js'
+import type { Difference } from './report.js'
+
+/** A difference, before it is described for the report. */
+export interface Finding {
+  kind: Difference['kind']
+  expected: string
+  actual: string
+  /** The wallet's surplus over the expected balance, in units; negative for a deficit. */
+  units?: bigint
+}
+
+/**
+ * Statuses of requests that are rejected unread. No well-formed request of the platform may be answered with
+ * one of them.
+ */
+const rejectedUnread: readonly number[] = [401, 403, 405, 413, 415]
+
+export function isRejectedUnread(reading: Definite): boolean {
+  if (reading.kind !== 'refusal' || !rejectedUnread.includes(reading.status)) return false
+  // Some wallets refuse a bet with 403, and say why in the errorCode: a decision.
+  return reading.status === 401 || codesUnread.includes(reading.errorCode)
+}
+
+/** Whether an answer has the form of spec 2 and spec 7, and comes from the wallet's operation. */
+export function judgeForm(reading: Definite | Fault): Finding[] {
+  const actual = shortOf(reading)
+  if (reading.kind === 'fault') {
+    if (reading.problem === null) return []
+    return [{ kind: 'unreadable', expected: 'an answer in the form of spec 2', actual }]
+  }
+  const findings: Finding[] = []
+  if (reading.kind === 'refusal' && reading.errorCode === '')
+    findings.push({ kind: 'unreadable', expected: 'an errorCode in the body (spec 7.2)', actual })
+  if (isRejectedUnread(reading))
+    findings.push({ kind: 'refused', expected: 'an authenticated, well-formed request is processed', actual })
+  return findings
+}
+
+/**
+ * Whether an answer replays the first answer (D2). The status and the code of a refusal may differ: they
+ * change no balance, and the audit judges them.
+ */
+export function isReplay(first: FirstAnswer, reading: Definite): boolean {
+  return reading.kind === 'success' ? first.ok && reading.reference === first.reference : !first.ok
+}
+
+/** A retry is answered with the first decision (D2). */
+export function judgeReplay(delivery: Delivery, first: FirstAnswer, reading: Definite): Finding[] {
+  const { transaction, sentAt } = delivery
+  if (isReplay(first, reading)) return []
+  // A refusal that is not final (D8) may have been decided first, and arrive last.
+  const isOlder = sentAt < first.at && transaction.operation !== 'placebet'
+  if (reading.kind === 'refusal' && first.ok && isOlder) return []
+  const { status } = reading
+  const actual =
+    reading.kind === 'success'
+      ? answerText({ status, errorCode: '', reference: reading.reference })
+      : answerText({ status, errorCode: reading.errorCode, reference: null })
+  return [{ kind: 'replay', expected: `the first answer again: ${answerText(first)}`, actual }]
+}
+
+function answerText({ status, errorCode, reference }: Omit<FirstAnswer, 'ok' | 'at'>): string {
+  const named = reference === null ? '' : `walletTransactionId ${reference}`
+  return [status, errorCode, named].filter(Boolean).join(' ')
+}
+
+/** The first success of a transaction: a debit can succeed by mistake. */
+export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
+  const { transaction } = delivery
+  const { operation, amount, account, bet } = transaction
+  const actual = shortOf(reading)
+  if (operation !== 'placebet' && operation !== 'unsettlement') return []
+  if (operation === 'placebet' && isLate(delivery)) {
+    const expected = 'a refusal: its rollback was answered with success before it was sent (D11)'
+    return [{ kind: 'late-bet', expected, actual, units: -amount }]
+  }
+  if (operation === 'placebet' && bet.invalid !== null) {
+    const { kind, reason } = bet.invalid
+    return [{ kind, expected: `a refusal: ${reason}`, actual, units: -amount }]
+  }
+  const most = delivery.high - delivery.ownHigh + (account.widenedUp - delivery.widenedUp)
+  // A lost bet is reversed by an unsettlement of 0, whatever the balance is.
+  if (most >= amount || amount === 0n || !isFirstDelivery(delivery) || account.drift !== 0n) return []
+  const what = operation === 'placebet' ? 'a stake' : 'a clawback'
+  const expected = `INSUFFICIENT_FUNDS: ${what} of ${shown(amount, account)}, and funds of at most ${shown(most, account)}`
+  return [{ kind: 'overspent', expected, actual, units: most - amount }]
+}
+
+/** Whether a bet was refused because the funds do not cover its stake. */
+export function isForFunds(delivery: Delivery, { errorCode }: Refusal): boolean {
+  const { operation, bet, amount } = delivery.transaction
+  if (operation !== 'placebet' || isLate(delivery) || bet.invalid !== null) return false
+  return errorCode === 'INSUFFICIENT_FUNDS' || delivery.high - delivery.ownHigh < amount
+}
+
+/**
+ * Funds are judged by the answer to the first delivery only: a later answer may replay the decision of a
+ * delivery whose answer was lost, when the funds were different.
+ */
+function isFirstDelivery({ sentAt, transaction }: Delivery): boolean {
+  return sentAt === transaction.sentAt
+}
+
+/** The first refusal of a transaction. */
+export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
+  const { transaction } = delivery
+  const { operation } = transaction
+  const { errorCode } = reading
+  const actual = shortOf(reading)
+  if (errorCode === 'TRANSACTION_CONFLICT')
+    return [{ kind: 'refused', expected: 'no conflict: every delivery has the same body', actual }]
+  if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
+  if (isUncollected(delivery, reading)) return [] // D7
+
+  const allowed = operation === 'unsettlement' ? 'success or INSUFFICIENT_FUNDS' : 'success'
+  const expected = `${allowed}: ${reasonFor(transaction)}`
+  const units = unitsWithheld(transaction)
+  return [{ kind: 'refused', expected, actual, ...(units === null ? {} : { units }) }]
+}
+
+function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
+  const { transaction } = delivery
+  const { bet, amount, account } = transaction
+  // Expected after its rollback, and possible while the rollback is in flight. Of a stake of 0, no money is
+  // refused.
+  if (isLate(delivery) || isRollbackSent(bet) || bet.invalid !== null || amount === 0n) return []
+  const actual = shortOf(reading)
+  if (neverForBets.includes(reading.errorCode)) {
+    const expected = 'a new bet is accepted, or refused for funds or by the operator'
+    return [{ kind: 'refused', expected, actual }]
+  }
+  if (reading.errorCode !== 'INSUFFICIENT_FUNDS') return []
+  const least = fundsLeast(delivery)
+  if (least < amount || !isFirstDelivery(delivery) || account.drift !== 0n) return []
+  const expected = `accepted: a stake of ${shown(amount, account)}, and funds of at least ${shown(least, account)}`
+  return [{ kind: 'refused', expected, actual }]
+}
+
+/** The error of the balance that results from a refused change. */
+function unitsWithheld({ operation, bet, amount }: Transaction): bigint | null {
+  if (operation === 'settlement') return -amount
+  if (operation === 'unsettlement') return amount
+  return bet.placed?.first?.ok === true ? -bet.stake : null
+}
+
+function reasonFor({ operation, bet }: Transaction): string {
+  if (operation === 'settlement') return 'the bet was accepted'
+  if (operation === 'unsettlement') return 'the settlement was credited and not reversed'
+  if (bet.placed?.first?.ok === true) return 'the bet was accepted and never settled'
+  return 'a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
+}
+
+/** `off`: the balance is wrong by that many units, beyond the errors that are reported already. */
+interface BalanceJudgement {
+  result: 'not-judged' | 'wrong' | 'in-range' | 'exact'
+  off: bigint
+  findings: Finding[]
+}
+
+/** The balance of a success, after the success was entered into the books. */
+export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudgement {
+  const { account } = delivery.transaction
+  const { balance, currency } = reading
+  if (balance === null || !account.opened) return { result: 'not-judged', off: 0n, findings: [] }
+  const wrong = (finding: Finding, off = 0n): BalanceJudgement => ({
+    result: 'wrong',
+    off,
+    findings: [finding],
+  })
+  if (currency !== account.currency)
+    return wrong({ kind: 'currency', expected: account.currency, actual: currency ?? 'none' })
+
+  const text = textOf(balance, account.minorUnits)
+  const actual = `a balance of ${text}`
+  const units = toUnits(balance, account.decimals)
+  if (units === null) {
+    const expected = `a balance of at most ${account.decimals} decimals, like all amounts of the player`
+    return wrong({ kind: 'balance', expected, actual })
+  }
+  const { low, high } = balanceRange(delivery)
+  const seen = units - account.drift
+  if (seen < low || seen > high) {
+    const off = seen > high ? seen - high : seen - low
+    const expected = `a balance of ${shownRange(low + account.drift, high + account.drift, account)}`
+    return wrong({ kind: 'balance', expected, actual, units: off }, off)
+  }
+  const isOverspent = units < 0n && account.opening >= 0n && account.drift === 0n
+  return {
+    result: low === high ? 'exact' : 'in-range',
+    off: 0n,
+    findings: isOverspent ? [{ kind: 'overspent', expected: 'a balance of at least 0', actual, units }] : [],
+  }
+}
+
+/** The balances that are possible while other requests of the player are in flight. */
+function balanceRange(delivery: Delivery): { low: bigint; high: bigint } {
+  const { transaction, ownLow, ownHigh } = delivery
+  const { account, operation, bet } = transaction
+  const low = delivery.low - (account.widenedDown - delivery.widenedDown)
+  const high = delivery.high + (account.widenedUp - delivery.widenedUp)
+  // The answer's balance includes the decision on its own transaction. A placebet may have been undone since.
+  if (operation === 'placebet' && isRollbackSent(bet)) return { low, high }
+  const own = ownerOf(transaction)
+  return { low: low + own.low - ownLow, high: high + own.high - ownHigh }
+}
