@@ -1,6 +1,6 @@
 /**
  * Groups failed cases by what they have in common: the same wrong answer, or a balance that an earlier case
- * left wrong. The cases run from the plainest to the most involved, so the first one of a group shows it best.
+ * left wrong. The cases run from the plainest to the most involved: the first one of a group shows it best.
  */
 
 import type { SettlementType } from '../../store.js'

@@ -156,7 +156,7 @@ export class WalletCalls {
     })
   }
 
-  /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, and no outage (D19). */
+  /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, no outage (D19). */
   tryUnsettle(bet: Bet, type: UnsettlementType, label?: string) {
     return this.unsettle(bet, type, undefined, { ...(label === undefined ? {} : { label }), mayFail: true })
   }

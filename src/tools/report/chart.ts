@@ -1,5 +1,5 @@
 /** Numbers over time as a chart: inline SVG without scripts, readable in black and white. */
-import { percentText, shortText } from './figures.js'
+import { shortText } from './figures.js'
 import { html, type Markup } from './markup.js'
 
 export interface ChartPoint {
@@ -38,29 +38,18 @@ const [topPx, heightPx] = [20, 90]
 const dashes = ['', ' dashed', ' dotted']
 
 /** The position of a value: 0 is the highest, 1 the lowest. */
-export type Scale = (value: number) => number
+type Scale = (value: number) => number
 
-/** @param bent a monotonous function, such as a logarithm; `null`: a linear scale */
-export function scaleOver(values: readonly number[], bent: ((value: number) => number) | null = null): Scale {
-  const place = bent ?? (value => value)
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const value of values) {
-    least = Math.min(least, place(value))
-    most = Math.max(most, place(value))
-  }
+function scaleOver(lowest: number, highest: number, isLogarithmic: boolean): Scale {
+  const place = isLogarithmic ? logarithm : (value: number) => value
+  const [least, most] = [place(lowest), place(highest)]
   // Halves: the difference of two huge numbers is infinite.
   const span = most / 2 - least / 2
   return value => (span > 0 ? (most / 2 - place(value) / 2) / span : 0.5)
 }
 
-/** @returns a path that fits any width, since the stroke does not scale */
-export function stretched(path: string, kind: string, top: number, height: number): Markup {
-  return html`<svg y="${top}" width="100%" height="${height}" viewBox="0 0 1000 100" preserveAspectRatio="none"
-overflow="visible"><path class="curve-line${kind}" d="${path}"/></svg>`
-}
-
 /** The path of a line in a box of 1000 times 100, by shares of its width and height. */
-export function pathOf(corners: readonly (readonly [x: number, y: number])[], steps: boolean): string {
+function pathOf(corners: readonly (readonly [x: number, y: number])[], steps: boolean): string {
   const path = corners.map(([share, scaled], index) => {
     const [x, y] = [Number((share * 1000).toFixed(1)), Number((scaled * 100).toFixed(1))]
     if (index === 0) return `M${x} ${y}`
@@ -110,20 +99,15 @@ export function chart({
   const { lowest, highest } = extremesOf(all)
   if (lowest === null || highest === null)
     return html`<figure class="chart"><figcaption><b>${title}</b> Nothing was measured.</figcaption></figure>`
-  const scale = scaleOver([lowest.value, highest.value], logarithmic ? logarithm : null)
+  const scale = scaleOver(lowest.value, highest.value, logarithmic)
   const shareOf = (at: number) => Math.min(1, Math.max(0, (at - from) / (to - from || 1)))
   const words = drawn.map(lineWords).join('; ')
-  const paths = drawn.map(({ points }, index) =>
-    stretched(
-      pathOf(
-        points.map(({ at, value }) => [shareOf(at), scale(value)]),
-        steps,
-      ),
-      dashes[index] ?? '',
-      topPx,
-      heightPx,
-    ),
-  )
+  // It fits any width, since the stroke does not scale.
+  const paths = drawn.map(({ points }, index) => {
+    const corners = points.map(({ at, value }) => [shareOf(at), scale(value)] as const)
+    return html`<svg y="${topPx}" width="100%" height="${heightPx}" viewBox="0 0 1000 100" preserveAspectRatio="none"
+overflow="visible"><path class="curve-line${dashes[index] ?? ''}" d="${pathOf(corners, steps)}"/></svg>`
+  })
   return html`<figure class="chart">
 <figcaption><b>${title}</b> ${words}.${logarithmic ? ' The scale is logarithmic.' : ''}${drawn.length > 1 ? drawn.map(legend) : null}</figcaption>
 <svg class="plot" role="img" width="100%" height="${topPx + heightPx + 42}"><title>${title}</title><desc>${words}</desc>
@@ -176,5 +160,5 @@ const anchors = ['start', 'middle', 'end']
 const ticks = (from: number, to: number, timeText: Chart['timeText']) =>
   anchors.map(
     (anchor, index) =>
-      html`<text class="${index === 1 ? 'tick-odd' : 'tick'}" x="${percentText(index, 2)}" y="${topPx + heightPx + 38}" text-anchor="${anchor}">${timeText(from + ((to - from) * index) / 2)}</text>`,
+      html`<text class="${index === 1 ? 'tick-odd' : 'tick'}" x="${index * 50}%" y="${topPx + heightPx + 38}" text-anchor="${anchor}">${timeText(from + ((to - from) * index) / 2)}</text>`,
   )

@@ -31,20 +31,6 @@ export function numberText(number: number): string {
   return number.toLocaleString('en')
 }
 
-/** A position on an axis for an SVG attribute, within the axis: `12.5%`. */
-export function percentText(part: number, whole: number): string {
-  const share = whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : 0
-  return `${Number((share * 100).toFixed(2))}%`
-}
-
-/** The end of an axis: the next number whose half and quarter are short. */
-export function axisEnd(value: number): number {
-  if (!(value > 0)) return 1
-  const power = 10 ** Math.floor(Math.log10(value))
-  const step = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find(candidate => candidate * power >= value) ?? 10
-  return Number((step * power).toPrecision(3))
-}
-
 /** Cuts text for a place that does not wrap. */
 export function shortText(text: string, charactersMax: number): string {
   const characters = [...text]

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Chart,
-  type ChartPoint,
-  chart,
-  pathOf,
-  scaleOver,
-  thinned,
-} from '../../../src/tools/report/chart.js'
+import { type Chart, type ChartPoint, chart, thinned } from '../../../src/tools/report/chart.js'
 import { tagsOf } from './markup-reader.js'
 
 const points = (...values: readonly (number | string)[]): ChartPoint[] =>
@@ -116,11 +109,12 @@ describe('100,000 points', () => {
   })
 })
 
-it('a scale over equal values, and over none, is its middle', () => {
-  expect(scaleOver([5, 5])(5)).toBe(0.5)
-  expect(scaleOver([])(1)).toBe(0.5)
-})
-
-it('a path has no more decimals than a screen shows', () => {
-  expect(pathOf([[1 / 3, 2 / 3]], false)).toBe('M333.3 66.7H1000')
+it('equal values stand in the middle, and a path has no more decimals than a screen shows', () => {
+  const at = (...shares: number[]) =>
+    chart({
+      ...{ title: 'x', from: 0, to: 3, timeText: String },
+      lines: [{ name: '', points: shares.map(share => ({ at: share, value: 5, text: '5' })) }],
+    }).text
+  expect(at(1)).toContain('d="M333.3 50H1000"')
+  expect(at(1, 2)).toContain('d="M333.3 50L666.7 50"')
 })

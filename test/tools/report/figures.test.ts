@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
-  axisEnd,
   countText,
   durationText,
   momentText,
   numberText,
-  percentText,
   shortText,
 } from '../../../src/tools/report/figures.js'
 
@@ -41,25 +39,6 @@ describe('figures', () => {
   it('numbers are grouped, and one is singular', () => {
     expect([0, 999, 1000, 1234567].map(numberText)).toEqual(['0', '999', '1,000', '1,234,567'])
     expect([0, 1, 1200].map(count => countText(count, 'call'))).toEqual(['0 calls', '1 call', '1,200 calls'])
-  })
-
-  it('a position is always within the axis', () => {
-    expect(
-      [
-        [1, 8],
-        [-1, 8],
-        [9, 8],
-        [1, 0],
-      ].map(([part = 0, whole = 0]) => percentText(part, whole)),
-    ).toEqual(['12.5%', '0%', '100%', '0%'])
-  })
-
-  it('an axis ends at or slightly after its last value', () => {
-    expect([0, -1, Number.NaN, 1, 61.6, 1001, 0.07].map(axisEnd)).toEqual([1, 1, 1, 1, 80, 1200, 0.08])
-    for (let value = 0.01; value < 1e6; value *= 1.37) {
-      expect(axisEnd(value)).toBeGreaterThanOrEqual(value)
-      expect(axisEnd(value)).toBeLessThanOrEqual(value * 1.34)
-    }
   })
 
   it('text that is too long is cut between characters', () => {
