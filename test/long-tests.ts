@@ -17,7 +17,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
     stores/postgres/rewritten-tables tools/audit/race-rates
-    tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
+    tools/wallets/independent/plain tools/reconcile/partitions programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
     tools/report/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
     stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players

@@ -322,7 +322,7 @@ describe('the check itself', () => {
     [
       'a tool in the wallet',
       { 'http/body.ts': `import '../tools/report/markup.js'` },
-      /may not import tools.html/,
+      /may not import tools.report/,
     ],
     [
       'the rules in the audit',

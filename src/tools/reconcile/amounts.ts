@@ -19,9 +19,15 @@ const plainText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,20})?$/
 
 /** The decimal in its one form: no exponent, no zeros at the end. `null`: the text is no decimal. */
 export function decimalOf(text: string): DecimalText | null {
-  if (plainText.test(text)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  if (plainText.test(text)) return text.includes('.') ? withoutZeros(text) : text
   const value = parseDecimal(text)
   return value === null ? null : textOf(value)
+}
+
+function withoutZeros(text: string): DecimalText {
+  let end = text.length
+  while (text[end - 1] === '0') end -= 1
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end)
 }
 
 /** The value of a text that is a decimal. */
