@@ -45,7 +45,7 @@ test('README.md lists every variable that commands and examples read', () => {
     ...[...text.matchAll(/Variable = '([A-Z_]+)'/g)].map(([, name = '']) => name),
   ])
   // A convention of terminals; of the files that init writes, which say what it is for.
-  const others = ['NO_COLOR', 'AUDIT']
+  const others = ['NO_COLOR', 'AUDIT', 'BET_WALLET_PASSWORD']
   const rows = read('README.md').match(/^\| Variable \|.*?\n\n/ms)?.[0] ?? ''
   const listed = [...rows.matchAll(/`([A-Z_]{4,})`/g)].map(([, name = '']) => name)
   expect([...new Set(listed)].sort()).toEqual(

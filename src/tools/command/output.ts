@@ -13,6 +13,7 @@ import { UsageError } from './usage-error.js'
  */
 export function checkWritable(file: string | undefined): void {
   if (file === undefined) return
+  if (file === '') throw new UsageError('The name of a file is empty')
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
     const found = statSync(file, { throwIfNoEntry: false })
@@ -45,7 +46,7 @@ const bufferedCharacters = 65_536
 export function openReport(name: string, start = '') {
   const part = `${name}.${randomBytes(8).toString('hex')}.part`
   const descriptor = openSync(part, 'wx', 0o600)
-  let isOpen = true
+  let [isOpen, isFinished] = [true, false]
   let text = start
   const write = () => {
     writeSync(descriptor, text)
@@ -64,12 +65,13 @@ export function openReport(name: string, start = '') {
       write()
       close()
       renameSync(part, name)
+      isFinished = true
       console.error(`Written: ${name}`)
     },
     /** Unless it is finished. */
     discard(): void {
-      if (!isOpen) return
-      close()
+      if (isFinished) return
+      if (isOpen) close()
       rmSync(part, { force: true })
     },
   }

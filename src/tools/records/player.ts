@@ -28,7 +28,7 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
   const currency = player?.currency ?? null
   const transactions = inOrderOfBalances(history.transactions.toReversed())
   const account =
-    player === null ? "Not in the players' table" : `Balance ${money(player.balance, player.currency)}`
+    player === null ? "not in the players' table" : `balance ${money(player.balance, player.currency)}`
   const others = otherChanges(transactions, currency)
   const columns = [recorded, betId, happened, ...others, ...changes({ playerId, currency })]
   const [oldest, newest] = [transactions[0], transactions.at(-1)]
@@ -36,8 +36,8 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
     title: `Player ${playerId}`,
     verdict: {
       tone: 'none',
-      word: account,
-      sentence: `${countText(transactions.length, 'transaction')} shown`,
+      word: player === null ? 'Unknown' : 'Known',
+      sentence: `${account}; ${countText(transactions.length, 'transaction')} shown`,
     },
     facts: [
       ...(oldest && newest

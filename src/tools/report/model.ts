@@ -7,6 +7,7 @@ export type Tone = 'pass' | 'warn' | 'fail' | 'none'
 export interface Report {
   /** `Wallet audit of http://127.0.0.1:3000` */
   title: string
+  /** The word is in capitals in the terminal: no code of a currency is in it. */
   verdict: { tone: Tone; word: string; sentence: string }
   facts: readonly Fact[]
   sections: readonly Section[]
@@ -70,7 +71,7 @@ export interface Finding {
   folded?: boolean
 }
 
-/** Of a list that names its total: more are too long to read, and are in the report as JSON. */
+/** Of a list that names its total: more are too long to read. The JSON has more of them. */
 export const shownMax = { text: 10, page: 100 }
 
 export function isEmpty(block: Block): boolean {

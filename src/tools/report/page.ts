@@ -95,7 +95,7 @@ export const code = (text: string, kind = 'code') =>
   html`<pre class="${kind}"><code>${content(text)}</code></pre>`
 
 const moreText = (more: number) =>
-  more > 0 ? html`<p class="lead">… and ${more.toLocaleString('en')} more: the JSON has them.</p>` : null
+  more > 0 ? html`<p class="lead">… and ${more.toLocaleString('en')} more.</p>` : null
 
 /** Where the page is narrow, each row is a block of names and values. */
 export function tableOf({ columns, rows, total }: Omit<Table, 'kind'>): Markup {

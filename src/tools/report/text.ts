@@ -67,7 +67,7 @@ function linesOf(block: Block, paint: Paint): string[] {
 }
 
 const moreLines = (more: number) =>
-  more > 0 ? [`… and ${more.toLocaleString('en')} more: --json has them`] : []
+  more > 0 ? [`… and ${more.toLocaleString('en')} more`] : []
 
 function pairs(facts: readonly Fact[]): string[] {
   const names = facts.map(([name]) => plain(name))
@@ -114,9 +114,10 @@ function findingLines(
   paint: Paint,
 ): string[] {
   const { shown, more } = firstOf(findings, total, shownMax.text)
-  const [marks, names] = [widest(shown.map(({ mark }) => mark)), widest(shown.map(({ name }) => plain(name)))]
+  const marks = widest(shown.map(({ mark }) => plain(mark)))
+  const names = widest(shown.map(({ name }) => plain(name)))
   const lines = shown.flatMap(({ tone, mark, name, title, sentence = '', facts = [], code = [] }) => [
-    `${paint(tone, mark.padEnd(marks))}  ${plain(name).padEnd(names)}  ${plain(title)}`,
+    `${paint(tone, plain(mark).padEnd(marks))}  ${plain(name).padEnd(names)}  ${plain(title)}`,
     ...(sentence === '' ? [] : [`  ${plain(sentence)}`]),
     ...[...pairs(facts), ...code.flatMap(text => text.split('\n').map(plain))].map(line => `  ${line}`),
   ])

@@ -69,6 +69,14 @@ it.each(Object.keys(options))('%s: what is no file is refused before the run', a
   expect(statSync(pipe).isFIFO()).toBe(true)
 })
 
+it.each(Object.keys(options))('%s: an empty name is refused before the run', async option => {
+  const folder = mkdtempSync(join(parent, 'empty-'))
+  const { code, error } = await reconcile(folder, option, '')
+  expect(code).toBe(2)
+  expect(error).toMatch(/empty|is missing/)
+  expect(readdirSync(folder)).toEqual([])
+})
+
 it.each(['a.json', 'a.xml', 'a.html'])('%s: invisible characters are written as escapes', name => {
   const file = join(mkdtempSync(join(parent, 'odd-')), name)
   writeReport(file, () => 'id \u202e\u200b\u0085, and a line break\n')

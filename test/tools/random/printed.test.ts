@@ -79,7 +79,7 @@ describe('a broken wallet', () => {
       expect.stringMatching(/Actual +200$/),
     ])
     const more = broken.differencesCount - 10
-    expect(lines).toContain(`  … and ${more.toLocaleString('en')} more: --json has them`)
+    expect(lines).toContain(`  … and ${more.toLocaleString('en')} more`)
   })
 
   it('counts every difference over time, also those of the end', () => {

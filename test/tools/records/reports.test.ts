@@ -252,7 +252,7 @@ describe('a player', () => {
   it('may have no transactions, and no row in the players table', () => {
     const page = renderPlayer({ playerId: 'x', player: null, transactions: [], bets: [], next: null })
     expectGoodPage(page)
-    expect(textOf(page)).toContain("Not in the players' table")
+    expect(textOf(page)).toContain("not in the players' table")
   })
 })
 

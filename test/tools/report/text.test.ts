@@ -96,7 +96,7 @@ FAILED: 2 findings`)
         kind: 'findings',
         findings: [
           {
-            ...{ tone: 'fail', mark: 'x', name: attack, title: attack, sentence: attack },
+            ...{ tone: 'fail', mark: attack, name: attack, title: attack, sentence: attack },
             facts: [[attack, attack]],
           },
         ],
