@@ -112,8 +112,9 @@ export class Network {
     this.#open.add(open)
   }
 
-  /** Resolves when nothing is held back or in flight. */
-  async drained(): Promise<void> {
+  /** Resolves when nothing is held back or in flight, and this work is done. */
+  async drained(works: readonly Promise<unknown>[] = []): Promise<void> {
+    for (const work of works) this.start(work)
     this.#isDraining = true
     this.#release(() => true)
     while (this.#open.size > 0) await Promise.race(this.#open)

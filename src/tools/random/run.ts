@@ -160,9 +160,9 @@ class Run {
     this.#enter('reconciling')
     await this.#sendAllAgain()
     // For the platform's report: a placebet that never had an answer is sent again after its rollback.
-    await Promise.all((this.#decisions?.undecidedBets() ?? []).map(placed => network.untilAnswered(placed)))
-    await Promise.all(this.#accounts.map(account => this.#readClosing(account)))
-    await network.drained()
+    const undecided = this.#decisions?.undecidedBets() ?? []
+    await network.drained(undecided.map(placed => network.untilAnswered(placed)))
+    await network.drained(this.#accounts.map(account => this.#readClosing(account)))
   }
 
   async #open(): Promise<void> {
@@ -171,7 +171,7 @@ class Run {
       const answer = await this.#network.untilAnswered(this.#generator.readingOf(account))
       createLedger(account, players[index] as SimulatedPlayer, answer, minorUnitsOf)
     })
-    await Promise.all(opened)
+    await this.#network.drained(opened)
     if (this.#accounts.every(({ opening }) => opening <= 0n))
       throw new AuditError('INSUFFICIENT_TEST_FUNDS', 'players: none of them has any funds')
   }
