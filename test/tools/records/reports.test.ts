@@ -71,6 +71,20 @@ describe('the questions of a dispute', () => {
     })
   })
 
+  it('where is my refund, of a bet that no call of this wallet has returned', async () => {
+    const { bet: open } = await wallet.bet('open')
+    const refundOf = (changes: object) =>
+      answersOf(renderBet({ betId: 'b', bet: open && { ...open, ...changes }, transactions: [] })).Refund
+    const by = 'before this wallet was in use, or by other code.'
+    expect(refundOf({ status: 'ROLLED_BACK' })).toBe(`The bet was rolled back ${by}`)
+    const credits = { VOIDED: { live: '90', reversed: '0', owed: '0' } }
+    expect(refundOf({ credits })).toBe(`The bet was declared void ${by}`)
+    expect(refundOf({ credits: { VOIDED: { live: null, reversed: '90', owed: '0' } } })).toBe(
+      `The bet was declared void ${by} That was taken back.`,
+    )
+    expect(refundOf({ credits: { BET_PAID: credits.VOIDED } })).toMatch(/^None: no rollback and no void/)
+  })
+
   it('what does the player still owe', async () => {
     expect(answersOf(await bet('owed'))).toMatchObject({
       Result: expect.stringMatching(
