@@ -70,6 +70,13 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
   }
 }
 
+/** Of an id that nothing names. */
+export const unknownPlayerReport = (playerId: string): Report => ({
+  title: `Player ${playerId} is unknown: neither the players' table nor a transaction has this id`,
+  verdict: { tone: 'none', word: 'Unknown', sentence: 'ids are compared exactly (D24).' },
+  ...{ facts: [], sections: [], footnotes: [] },
+})
+
 /** From the balance that the first transaction found. */
 function chartOf(transactions: readonly RecordedTransaction[], currency: string | null): Chart {
   const points = transactions.flatMap(({ recordedAt, balanceAfter, delta }, index) => {
