@@ -1,5 +1,5 @@
 /** Pages for a dispute: the questions of a player and of finance, answered in plain words. */
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { stateOf } from '../../../src/lookups/bet-state.js'
 import type { BetHistory, RecordedTransaction } from '../../../src/lookups/index.js'
 import { betReport, unknownBetReport } from '../../../src/tools/records/bet.js'
@@ -255,6 +255,49 @@ describe('a player', () => {
     // No order of these explains the balances: a deposit.
     const deposited = [first, at('01.000', '-10', '190')]
     expect(linesFor(deposited)[1]).toMatchObject({ 'Other changes': '+100.00' })
+  })
+
+  describe('whose imported call has no balance', () => {
+    const call = (minute: number, balanceAfter: string | null, fields: object = {}) => ({
+      ...(transactions[0] as RecordedTransaction),
+      ...{ recordedAt: `2026-11-22T10:${minute}:00.000Z`, transactionId: `t-${minute}` },
+      ...{ delta: '-10', balanceAfter, ...fields },
+    })
+    const soon = { recordedAt: '2026-11-22T10:10:01.000Z' }
+    let transactions: readonly RecordedTransaction[] = []
+    beforeAll(async () => {
+      transactions = (await wallet.bet('returned')).transactions
+    })
+    const pageWith = (calls: readonly RecordedTransaction[], balance: string) =>
+      renderPlayer({
+        ...{ playerId: 'anna', player: euros(balance), bets: [], next: null },
+        transactions: calls.toReversed(),
+      })
+
+    it('has the change behind it, beside the next balance that is known', () => {
+      for (const fields of [{}, soon]) {
+        const page = pageWith([call(10, '90'), call(11, null, fields), call(12, '130', fields)], '130')
+        expect(linesOf(page).map(row => row['Other changes'])).toEqual(['', '', '+60.00'])
+      }
+    })
+
+    it('has the change since, if it is the last', () => {
+      expect(textOf(pageWith([call(10, '90'), call(11, null)], '130'))).toContain(
+        'Other changes since the last line: +50.00 EUR.',
+      )
+    })
+
+    it('invents none, whatever the order of concurrent calls', () => {
+      for (const calls of [
+        [call(10, '90'), call(11, null), call(12, '70')],
+        [call(10, '90'), call(11, null, soon), call(12, '70', soon)],
+        [call(10, '90'), call(11, null, soon), call(12, '80', soon)],
+        [call(11, null), call(12, '70')],
+        [call(11, null, soon), call(12, '70', soon), call(13, '60'), call(14, '70', { delta: '10' })],
+        [call(10, null), call(11, null, soon), call(12, '70', soon)],
+      ])
+        expect(textOf(pageWith(calls, '70'))).not.toContain('Other changes')
+    })
   })
 
   it('names the cursor of older transactions', async () => {
