@@ -1,6 +1,6 @@
 /**
- * Answers that are not the interface's: of a limiter, a proxy or a wrapper before the wallet. They are named
- * first, since no rule of the wallet explains them.
+ * Answers that are not the interface's: of a limiter, a proxy or a wrapper before the wallet, or of a wallet
+ * that writes errors in a form of its own. They are named first, since no rule of the wallet explains them.
  */
 import type { ReadJson } from '../wire/json.js'
 import { type Answer, quoteOf } from './answer.js'
@@ -28,8 +28,8 @@ const headersShown = [
 ]
 
 /**
- * What has sent an answer that is neither a success nor an error of the interface; `null`: the wallet itself,
- * or nobody. A 500 without an error record is a fault of the wallet.
+ * What has sent an answer that is neither a success nor an error of the interface; `null`: it is one of them,
+ * or there is none. A 500 without an error record is a fault of the wallet.
  */
 export function senderOf({ status, balance, errorCode, fields, text }: Answer): string | null {
   if (status === null || balance !== null || errorCode !== null || status === 500) return null
@@ -38,7 +38,8 @@ export function senderOf({ status, balance, errorCode, fields, text }: Answer): 
   if (wrapper !== null) return `a wrapper, which puts the answer inside "${wrapper}"`
   if (senders[status] !== undefined) return senders[status]
   if (/^\s*</.test(text)) return 'a page of HTML'
-  if (status >= 400) return 'an error handler or a filter, which writes errors in a form of its own'
+  if (status >= 400)
+    return 'the wallet, or an error handler before it, which writes errors in a form of its own'
   if (fields?.has('errorCode')) return 'a filter, which answers refusals with a status of success'
   return 'a filter, which answers in a form of its own'
 }
@@ -106,7 +107,8 @@ function shown(answer: Answer): string {
 
 /** `Request 101 was answered by a rate limiter: 429 … So were 165 others.` */
 export function describeForeign({ sender, firstRequest, requests, answer }: ForeignAnswers): string {
-  const others = requests === 1 ? '' : ` So were ${requests - 1} ${requests === 2 ? 'other' : 'others'}.`
+  const others =
+    requests === 1 ? '' : ` So ${requests === 2 ? 'was 1 other' : `were ${requests - 1} others`}.`
   return `Request ${firstRequest} was answered by ${sender}: ${answer}.${others}`
 }
 

@@ -32,7 +32,7 @@ export function unusualReading({ balancesReadBy: { reason } }: AuditReport): str
  */
 export const renderHtml = (report: AuditReport): string => pageOf(reportOf(report))
 
-/** What stands before the wallet, the findings, the cases, what was skipped, what the audit cannot see. */
+/** Foreign answers, the findings, the cases, what was skipped, what the audit cannot see. */
 export function reportOf(report: AuditReport): Report {
   const { target, startedAt, player, funds, results, findings, limitations } = report
   const reading = unusualReading(report)
@@ -50,7 +50,7 @@ export function reportOf(report: AuditReport): Report {
     ],
     sections: [
       {
-        heading: 'Before the wallet',
+        heading: "Answers that are not the interface's",
         blocks: [{ kind: 'list', items: report.foreignAnswers.map(describeForeign) }],
       },
       {

@@ -29,7 +29,7 @@ export interface AuditReport {
    * otherwise `null`.
    */
   balancesReadBy: { by: 'rollback' | 'bet-and-rollback'; reason: string | null }
-  /** What answered in place of the wallet, or changed its answers. The first one first; usually empty. */
+  /** Answers that are not the interface's, or were changed. The first one first; usually empty. */
   foreignAnswers: ForeignAnswers[]
   /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
   findings: AuditFinding[]
@@ -42,7 +42,7 @@ export interface AuditReport {
   complete: boolean
 }
 
-/** Answers that are not in the form of the interface, of one sender: a cause that lies before the wallet. */
+/** Answers that are not in the form of the interface, of one sender: no rule of the wallet explains them. */
 export interface ForeignAnswers {
   /** In words: `a rate limiter`. */
   sender: string

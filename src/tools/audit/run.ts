@@ -206,9 +206,7 @@ async function runCase(
   }
   const sender = senderOf(last)
   const stop =
-    last.status === null
-      ? 'the wallet stopped answering'
-      : sender && `${sender} answered in place of the wallet`
+    last.status === null ? 'the wallet stopped answering' : sender && `${sender} answered without a balance`
   return { result, after: last.balance, stop }
 }
 

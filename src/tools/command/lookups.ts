@@ -4,13 +4,14 @@ import { findOwed } from '../../lookups/owed.js'
 import type { BetHistory } from '../../lookups/records.js'
 import { betReport, unknownBetReport } from '../records/bet.js'
 import { owedReport } from '../records/owed.js'
-import { playerReport } from '../records/player.js'
+import { playerReport, unknownPlayerReport } from '../records/player.js'
 import { transactionReport } from '../records/transaction.js'
+import type { Report } from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { textOf } from '../report/text.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
 import { on, output, text, time, whole } from './option.js'
-import { forTerminal, printJson, writeReport } from './output.js'
+import { printJson, writeReport } from './output.js'
 import { command } from './subcommand.js'
 
 const about = `Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
@@ -21,17 +22,28 @@ const exitCodes =
 const options = { ...sourceOptions, json: on('--json', 'prints JSON') }
 const html = output('--html <file>', 'a page for support and finance, to read to the player')
 
+/** @returns the exit code */
+function print(
+  { json, html: page }: { json?: boolean | undefined; html?: string | undefined },
+  isFound: boolean,
+  data: unknown,
+  report: () => Report,
+): number {
+  if (json) printJson(data)
+  else if (isFound) console.log(textOf(report()))
+  else console.error(textOf(report()))
+  writeReport(page, () => pageOf(report()))
+  return isFound ? 0 : 1
+}
+
 export const bet = command({
   ...{ usage: 'bet <betId>', summary: 'explains a bet: each call, its rule, what holds now' },
   ...{ about, exitCodes, options: { ...options, html } },
   async work(values, betId) {
     const history = await withLookups(values, lookups => lookups.bet(betId))
-    const report = history === null ? unknownBetReport(betId) : betReport(history)
-    if (history === null) console.error(textOf(report))
-    else if (values.json) printJson(withStory(history))
-    else console.log(textOf(report))
-    writeReport(values.html, () => pageOf(report))
-    return history === null ? 1 : 0
+    return print(values, history !== null, history && withStory(history), () =>
+      history === null ? unknownBetReport(betId) : betReport(history),
+    )
   },
 })
 
@@ -47,11 +59,7 @@ export const transaction = command({
   ...{ about, exitCodes, options },
   async work(values, transactionId) {
     const found = await withLookups(values, lookups => lookups.transaction(transactionId))
-    const printed = textOf(transactionReport(transactionId, found))
-    if (found.length === 0) console.error(printed)
-    else if (values.json) printJson(found)
-    else console.log(printed)
-    return found.length === 0 ? 1 : 0
+    return print(values, found.length > 0, found, () => transactionReport(transactionId, found))
   },
 })
 
@@ -70,17 +78,9 @@ export const player = command({
   async work(values, playerId) {
     const { databaseUrl: _, schema, config, allowScan, json, html: page, ...range } = values
     const history = await withLookups(values, lookups => lookups.player(playerId, range))
-    if (history === null) {
-      console.error(
-        `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
-      )
-      return 1
-    }
-    const report = playerReport(history, range)
-    if (json) printJson(history)
-    else console.log(textOf(report))
-    writeReport(page, () => pageOf(report))
-    return 0
+    return print(values, history !== null, history, () =>
+      history === null ? unknownPlayerReport(playerId) : playerReport(history, range),
+    )
   },
 })
 
@@ -95,9 +95,7 @@ export const owed = command({
     to: time('--to <time>', 'or before'),
   },
   async work(values) {
-    const report = await withLookups(values, lookups => findOwed(lookups, values))
-    if (values.json) printJson(report)
-    else console.log(textOf(owedReport(report)))
-    return 0
+    const data = await withLookups(values, lookups => findOwed(lookups, values))
+    return print(values, true, data, () => owedReport(data))
   },
 })

@@ -66,7 +66,8 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
       )
       if (isTerminal) overwriteLine('')
       console.log(formatReconciliation(result))
-      lines?.finish()
+      // Empty, it would say that there is no difference.
+      if (exitCodes[result.verdict] < 2) lines?.finish()
       writeReport(json, () => `${JSON.stringify(result, null, 2)}\n`)
       writeReport(html, () => renderReconciliation(result))
       return exitCodes[result.verdict]

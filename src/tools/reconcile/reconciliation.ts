@@ -21,7 +21,8 @@ import { WholeReport, type WrongReport } from './whole-report.js'
 export interface Reconciliation extends Collected {
   /**
    * `equal`: no difference. `wrong-report`: the report as a whole is not that of the wallet, so no single
-   * difference is named. `nothing-compared`: neither side has a transaction in the range.
+   * difference is named. `nothing-compared`: neither side has a transaction in the range, or only refusals
+   * that the other one does not have.
    */
   verdict: 'equal' | 'different' | 'wrong-report' | 'nothing-compared'
   /** `null`: the report may be that of the wallet. */
@@ -92,10 +93,11 @@ class Run {
     const currencies = currencyTotalsOf(totals)
     const collected = this.#collection.result()
     if (wrongReport === null) checkSums(currencies, collected)
-    const isEmpty = this.#counts.report + this.#counts.wallet === 0
-    const verdict = collected.kinds.length > 0 ? 'different' : 'equal'
+    const { equal, creditedByOwnCode } = this.#counts
+    const isDifferent = collected.kinds.length > 0
+    const verdict = equal + creditedByOwnCode > 0 ? 'equal' : 'nothing-compared'
     return {
-      verdict: isEmpty ? 'nothing-compared' : wrongReport === null ? verdict : 'wrong-report',
+      verdict: wrongReport !== null ? 'wrong-report' : isDifferent ? 'different' : verdict,
       wrongReport,
       ...{ from, to, timeZone: mapping.dates.timeZone, rows: this.#counts, totals, currencies },
       ...collected,

@@ -65,11 +65,13 @@ function reconciliationReport(reconciliation: Reconciliation): Report {
 }
 
 function sentenceOf({ verdict, wrongReport, rows, kinds, currencies }: Reconciliation): string {
-  if (verdict === 'nothing-compared') {
-    return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
-  }
   if (wrongReport !== null) return wrongReport.sentence
   const { equal, report, wallet, refusedAlone, creditedByOwnCode: credited } = rows
+  if (verdict === 'nothing-compared') {
+    return report + wallet === 0
+      ? 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
+      : `${countText(report, 'row')} in the report and ${countText(wallet, 'transaction')} of the wallet are refusals of one side only: nothing is proved. Is it the database of this report?`
+  }
   const agreed = [
     `${numberText(equal)} agree, of ${countText(report, 'row')} in the report and ${countText(wallet, 'transaction')} of the wallet.`,
     refusedAlone > 0 && `${countText(refusedAlone, 'refusal')} of one side only changed no balance.`,

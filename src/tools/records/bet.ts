@@ -95,7 +95,7 @@ function answersOf(
     [
       'Refund',
       of(({ operation, type }) => operation === 'rollbackbet' || refundTypes.includes(type)) ??
-        (history.bet === null ? null : 'None: no rollback and no void has arrived.'),
+        withoutRefund(history),
     ],
     [
       'Owed',
@@ -134,7 +134,17 @@ function answerOf(
 
 const withoutResult = (history: BetHistory) => (stateOf(history) === 'Open' ? 'None has arrived.' : null)
 
+function withoutRefund({ bet }: BetHistory): string | null {
+  if (bet === null) return null
+  const { status, credits } = bet
+  if (status === 'ROLLED_BACK') return `The bet was rolled back ${byOthers}`
+  if (credits.VOIDED === undefined) return 'None: no rollback and no void has arrived.'
+  return `The bet was declared void ${byOthers}${credits.VOIDED.live === null ? ' That was taken back.' : ''}`
+}
+
+const byOthers = 'before this wallet was in use, or by other code.'
+
 const withoutPlacebet = (history: BetHistory) =>
   isLegacy(history) && history.bet !== null
-    ? `${money(history.bet.stake, history.bet.currency)}, debited before this wallet was in use, or by other code.`
+    ? `${money(history.bet.stake, history.bet.currency)}, debited ${byOthers}`
     : 'Nothing was debited.'

@@ -9,10 +9,11 @@ export function owedReport({ totals, bets, withoutTime }: OwedReport): Report {
   const sums = totals.map(
     ({ owed, currency, bets: count }) => `${money(owed, currency)}, of ${countText(count, 'bet')}`,
   )
-  const left = `Left out: ${countText(withoutTime, 'bet')}, imported with what is owed, and without the time of the refusal.`
+  const left = `; left out: ${countText(withoutTime, 'bet')}, imported with what is owed, and without the time of the refusal`
+  const sentence = `${sums.join('; ') || 'nothing'}${withoutTime === 0 ? '' : left}`
   return {
     title: 'Owed to the platform',
-    verdict: { tone: 'none', word: 'Owed', sentence: sums.length === 0 ? 'nothing' : sums.join('; ') },
+    verdict: { tone: 'none', word: 'Owed', sentence },
     facts: [],
     sections: [
       {
@@ -33,7 +34,7 @@ export function owedReport({ totals, bets, withoutTime }: OwedReport): Report {
       },
       {
         heading: 'Notes',
-        blocks: [{ kind: 'list', items: [...(withoutTime === 0 ? [] : [left]), ...notes] }],
+        blocks: [{ kind: 'list', items: bets.length + withoutTime === 0 ? [] : notes }],
       },
     ],
     footnotes: [],

@@ -3,7 +3,7 @@ import { isoMinorUnits } from '../../currencies.js'
 import { betState } from '../../lookups/bet-state.js'
 import { money } from '../../lookups/money-text.js'
 import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from '../../lookups/records.js'
-import { type Decimal, format, isZero, subtract } from '../../money.js'
+import { add, type Decimal, format, isZero, subtract } from '../../money.js'
 import type { Credit } from '../../store.js'
 import type { Chart } from '../report/chart.js'
 import { countText } from '../report/figures.js'
@@ -70,6 +70,13 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
   }
 }
 
+/** Of an id that nothing names. */
+export const unknownPlayerReport = (playerId: string): Report => ({
+  title: `Player ${playerId} is unknown: neither the players' table nor a transaction has this id`,
+  verdict: { tone: 'none', word: 'Unknown', sentence: 'ids are compared exactly (D24).' },
+  ...{ facts: [], sections: [], footnotes: [] },
+})
+
 /** From the balance that the first transaction found. */
 function chartOf(transactions: readonly RecordedTransaction[], currency: string | null): Chart {
   const points = transactions.flatMap(({ recordedAt, balanceAfter, delta }, index) => {
@@ -108,11 +115,15 @@ function chainFrom(transactions: readonly RecordedTransaction[], first: number) 
   const rest = [...transactions]
   const ordered = rest.splice(first, 1)
   let breaks = 0
+  let balance = ordered.reduce(balanceAfterCall, null as Decimal | null)
   while (rest.length > 0) {
-    const last = ordered.at(-1)
-    const next = concurrentOf(rest).findIndex(each => isZero(otherChangeOf(last, each)))
-    if (next === -1) breaks += 1
-    ordered.push(...rest.splice(Math.max(next, 0), 1))
+    const following = concurrentOf(rest).filter(each => isZero(otherChangeOf(balance, each)))
+    // One without a balance may follow any other: those that fit go first.
+    const fitting = following.find(each => balance !== null && each.balanceAfter !== null) ?? following[0]
+    if (fitting === undefined) breaks += 1
+    const next = rest.splice(fitting === undefined ? 0 : rest.indexOf(fitting), 1)
+    ordered.push(...next)
+    balance = next.reduce(balanceAfterCall, balance)
   }
   return { ordered, breaks }
 }
@@ -124,20 +135,21 @@ function concurrentOf(transactions: readonly RecordedTransaction[]): readonly Re
   return end === -1 ? transactions : transactions.slice(0, end)
 }
 
-/** What changed the balance between two calls: deposits, other games, a correction. */
-const otherChangeOf = (
-  before: RecordedTransaction | undefined,
-  { balanceAfter, delta }: RecordedTransaction,
-): Decimal =>
-  before === undefined || before.balanceAfter === null || balanceAfter === null
-    ? '0'
-    : subtract(subtract(balanceAfter, delta), before.balanceAfter)
+/** An imported call has no balance: what it moved is added to the one before. */
+const balanceAfterCall = (before: Decimal | null, { balanceAfter, delta }: RecordedTransaction) =>
+  balanceAfter ?? (before === null ? null : add(before, delta))
+
+/** What changed the balance before a call: deposits, other games, a correction. */
+const otherChangeOf = (before: Decimal | null, { balanceAfter, delta }: RecordedTransaction): Decimal =>
+  before === null || balanceAfter === null ? '0' : subtract(subtract(balanceAfter, delta), before)
 
 /** No column where nothing did. @param transactions of one player, the oldest first */
 function otherChanges(transactions: readonly RecordedTransaction[], currency: string | null): CallColumn[] {
   const found = new Map<RecordedTransaction, string>()
-  for (const [index, transaction] of transactions.entries()) {
-    const change = otherChangeOf(transactions[index - 1], transaction)
+  let balance: Decimal | null = null
+  for (const transaction of transactions) {
+    const change = otherChangeOf(balance, transaction)
+    balance = balanceAfterCall(balance, transaction)
     if (!isZero(change))
       found.set(transaction, signed(currency === null ? change : format(change, isoMinorUnits(currency))))
   }
@@ -151,15 +163,16 @@ function balancesAround(
   transactions: readonly RecordedTransaction[],
   { to, cursor }: Page,
 ): string[] {
-  const [oldest, newest] = [transactions[0], transactions.at(-1)]
+  const oldest = transactions[0]
+  const balance = transactions.reduce(balanceAfterCall, null as Decimal | null)
   const lines: string[] = []
   if (oldest !== undefined && oldest.balanceAfter !== null) {
     const before = money(subtract(oldest.balanceAfter, oldest.delta), player?.currency ?? null)
     lines.push(`Before the first line the balance was ${before}.`)
   }
   const isLast = to === undefined && cursor === undefined
-  if (isLast && player !== null && newest !== undefined && newest.balanceAfter !== null) {
-    const change = subtract(player.balance, newest.balanceAfter)
+  if (isLast && player !== null && balance !== null) {
+    const change = subtract(player.balance, balance)
     if (!isZero(change))
       lines.push(`Other changes since the last line: ${signedMoney(change, player.currency)}.`)
   }

@@ -31,7 +31,7 @@ const idsOf = ({ id, followers }: AuditFinding) => [id, ...followers.map(followe
 const expected: [FaultName, string, cause: RegExp | null, headline: RegExp][] = [
   ['no-tombstone', 'AU-301', null, /^placebet after its rollback: .* too little/],
   ['float-arithmetic', 'AU-404', /not exact/, / instead of /],
-  ['error-without-code', 'AU-601', /an error handler or a filter/, / instead of /],
+  ['error-without-code', 'AU-601', /the wallet, or an error handler before it/, / instead of /],
   [
     'retry-answers-old-balance',
     'AU-202',

@@ -28,8 +28,10 @@ describe('what stands before the wallet', () => {
     const report = await auditBehind(name)
     const [first] = report.foreignAnswers
     expect(first && describeForeign(first)).toMatch(middleware[name]?.named as RegExp)
-    expect(textOf(reportOf(report))).toMatch(/\n\nBefore the wallet\n {2}Request /)
-    const stops = report.results.filter(({ reason }) => reason?.includes('in place of the wallet after AU-'))
+    expect(textOf(reportOf(report))).toMatch(/\n\nAnswers that are not the interface's\n {2}Request /)
+    const stops = report.results.filter(({ reason }) =>
+      reason?.includes('answered without a balance after AU-'),
+    )
     if (middleware[name]?.ends === 'stopped') {
       expect(report.passed).toBe(false)
       expect(stops.length).toBeGreaterThan(10)
@@ -55,6 +57,15 @@ describe('what stands before the wallet', () => {
     const report = await auditBehind('')
     expect(report.foreignAnswers).toEqual([])
   })
+})
+
+it('counts the others', () => {
+  const foreign = { sender: 'a redirect', firstRequest: 1, answer: '301' }
+  expect([1, 2, 3].map(requests => describeForeign({ ...foreign, requests }))).toEqual([
+    'Request 1 was answered by a redirect: 301.',
+    'Request 1 was answered by a redirect: 301. So was 1 other.',
+    'Request 1 was answered by a redirect: 301. So were 2 others.',
+  ])
 })
 
 describe('a wallet that answers every refusal with 500', () => {

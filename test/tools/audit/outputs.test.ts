@@ -288,7 +288,7 @@ describe('the terminal and the page', () => {
       balancesReadBy: { by: 'rollback', reason: null },
       limitations: [],
     }
-    expect(textOf(reportOf(usual))).not.toMatch(/cannot see|were read|Before the wallet/)
+    expect(textOf(reportOf(usual))).not.toMatch(/cannot see|were read|not the interface/)
   })
 
   it('end with the result, and the levels of the failed cases', () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, recordSettlement } from '../../../src/index.js'
 import { type Opened, testedDatabases } from '../../lookups/databases.js'
-import { expectGoodPage } from '../report/page-rules.js'
+import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { runCommand } from './running.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -108,11 +108,24 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         ['transaction', 't-9'],
         /^Transaction t-9 is unknown\n[\s\S]*\nUNKNOWN: no operation has recorded this id/,
       ],
-      [['player', 'unknown-1'], /^Player unknown-1 is unknown/],
+      [
+        ['player', 'unknown-1'],
+        /^Player unknown-1 is unknown: neither the players' table nor a transaction has this id\n\nUNKNOWN: ids are compared exactly \(D24\)\.\n$/,
+      ],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
       const { code, out, error } = await run([...words, ...options], { url })
       expect([code, out]).toEqual([1, ''])
       expect(error).toMatch(message)
+    })
+
+    it.each([
+      [['bet', 'b-9'], null],
+      [['transaction', 't-9'], []],
+      [['player', 'unknown-1'], null],
+    ])('prints JSON of an unknown id, with exit code 1: %j', async (words, json) => {
+      const { code, out, error } = await run([...words, '--json', ...options], { url })
+      expect([code, error]).toEqual([1, ''])
+      expect(JSON.parse(out)).toEqual(json)
     })
 
     it('says that the schema was not migrated', async () => {
@@ -138,10 +151,16 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         expect(statSync(page).mode & 0o777).toBe(0o600)
         rmSync(page)
       }
-      const unknown = await run(['bet', 'b-9', '--html', page, ...options], { url })
-      expect(unknown).toMatchObject({ code: 1, error: expect.stringContaining(`Written: ${page}`) })
-      expectGoodPage(readFileSync(page, 'utf8'))
-      expect(readFileSync(page, 'utf8')).toContain('neither a bet nor a recorded call')
+      for (const [words, text] of [
+        [['bet', 'b-9'], 'neither a bet nor a recorded call'],
+        [['player', 'unknown-1'], "neither the players' table nor a transaction has this id"],
+      ] as const) {
+        const unknown = await run([...words, '--html', page, ...options], { url })
+        expect(unknown).toMatchObject({ code: 1, error: expect.stringContaining(`Written: ${page}`) })
+        expectGoodPage(readFileSync(page, 'utf8'))
+        expect(textOf(readFileSync(page, 'utf8'))).toContain(text)
+        rmSync(page)
+      }
     })
 
     it('says that the password is wrong, and never prints the URL', async () => {

@@ -48,9 +48,10 @@ const differing = (): World => {
 
 describe('bet-wallet reconcile', () => {
   test('exits with 0 and says so if there are no differences', () => {
-    const { status, stdout, stderr } = run(createWorld(1), ...range)
-    expect([status, stderr]).toEqual([0, ''])
+    const { status, stdout, stderr } = run(createWorld(1), ...range, '--lines', 'equal.jsonl')
+    expect([status, stderr]).toEqual([0, 'Written: equal.jsonl\n'])
     expect(stdout).toMatch(/^EQUAL: No differences/m)
+    expect(readFileSync(join(folder, 'equal.jsonl'), 'utf8')).toBe('')
   })
 
   test('exits with 1, and writes table, JSON, lines and page', () => {
@@ -71,8 +72,11 @@ describe('bet-wallet reconcile', () => {
   })
 
   test('exits with 2 where the report as a whole is not that of the wallet', () => {
-    const { status, stdout, stderr } = run({ ...createWorld(1), rows: [] }, ...range, '--json', 'wrong.json')
+    const files = ['--json', 'wrong.json', '--lines', 'wrong.jsonl']
+    const { status, stdout, stderr } = run({ ...createWorld(1), rows: [] }, ...range, ...files)
     expect([status, stderr]).toEqual([2, 'Written: wrong.json\n'])
+    // No difference was looked for: a complete list without any would say that there is none.
+    expect(readdirSync(folder).filter(name => name.startsWith('wrong.jsonl'))).toEqual([])
     expect(stdout).toMatch(/^WRONG REPORT: The report has no row within the range\. The wallet has 27 trans/m)
     const result = JSON.parse(readFileSync(join(folder, 'wrong.json'), 'utf8'))
     expect(result).toMatchObject({
@@ -112,7 +116,12 @@ describe('bet-wallet reconcile', () => {
       /none.json cannot be read/,
     ],
     ['an option that is gone', createWorld(1), [...range, '--known', 'd.csv'], /--known/],
-    ['nothing to compare', createWorld(1), ['--from', '2025-01-01', '--to', '2025-01-02'], /^$/],
+    [
+      'nothing to compare',
+      createWorld(1),
+      ['--from', '2025-01-01', '--to', '2025-01-02', '--lines', 'bad.jsonl'],
+      /^$/,
+    ],
     [
       'a row that cannot be read',
       {

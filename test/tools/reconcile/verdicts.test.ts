@@ -1,6 +1,6 @@
 /** Never "no differences" where money differs, and never a difference named as something else. */
 import { describe, expect, test } from 'vitest'
-import { type ReportMapping, reconcile } from '../../../src/tools/reconcile/index.js'
+import { formatReconciliation, type ReportMapping, reconcile } from '../../../src/tools/reconcile/index.js'
 import { chunksOf, day, foundIn, lookupsOf, reconcileWorld, record, rowOf } from './world.js'
 
 const compare = (report: string, records: ReturnType<typeof record>[], mapping: ReportMapping = {}) =>
@@ -247,5 +247,38 @@ describe('a value that only some rows state', () => {
     await expect(
       reconcileWorld({ rows: [rowOf(stake), { ...rowOf(win), transactionDate: '' }], records }),
     ).rejects.toThrow(/line 3, column "transactionDate": is empty/)
+  })
+})
+
+describe('where one side alone has refusals, and nothing else is there', () => {
+  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'x' }
+  const refused = ['r-1', 'r-2'].map(id => ({ ...record('placebet', id, 'b', '5'), refusal, delta: '0' }))
+
+  test('of the report, or other ones of each: nothing was compared', async () => {
+    const [one, other] = refused.map(each => [each])
+    for (const [rows = [], records = [], sentence] of [
+      [refused, [], '2 rows in the report and 0 transactions of the wallet are refusals of one side only'],
+      [one, other, '1 row in the report and 1 transaction of the wallet are refusals of one side only'],
+    ] as const) {
+      const result = await reconcileWorld({ rows: rows.map(rowOf), records: [...records] })
+      expect(result.verdict).toBe('nothing-compared')
+      expect(formatReconciliation(result)).toMatch(new RegExp(`^NOTHING COMPARED: ${sentence}`, 'm'))
+    }
+  })
+
+  test('of the wallet: the report is not that of the range', async () => {
+    const { verdict, wrongReport } = await reconcileWorld({ rows: [], records: refused })
+    expect([verdict, wrongReport?.kind]).toEqual(['wrong-report', 'no-rows'])
+  })
+
+  test('a refusal that both sides have is compared', async () => {
+    const result = await reconcileWorld({ rows: refused.map(rowOf), records: refused.slice(1) })
+    expect([result.verdict, result.rows.refusedAlone]).toEqual(['equal', 1])
+  })
+
+  test('what your own code has credited is compared', async () => {
+    const win = rowOf(record('settlement', 'w', 'b', '60'))
+    const result = await reconcileWorld({ rows: [win], records: [], credits: { b: '60' } })
+    expect([result.verdict, result.rows.creditedByOwnCode]).toEqual(['equal', 1])
   })
 })

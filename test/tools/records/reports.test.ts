@@ -1,5 +1,5 @@
 /** Pages for a dispute: the questions of a player and of finance, answered in plain words. */
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { stateOf } from '../../../src/lookups/bet-state.js'
 import type { BetHistory, RecordedTransaction } from '../../../src/lookups/index.js'
 import { betReport, unknownBetReport } from '../../../src/tools/records/bet.js'
@@ -69,6 +69,20 @@ describe('the questions of a dispute', () => {
       Result: 'None has arrived.',
       Refund: 'None: no rollback and no void has arrived.',
     })
+  })
+
+  it('where is my refund, of a bet that no call of this wallet has returned', async () => {
+    const { bet: open } = await wallet.bet('open')
+    const refundOf = (changes: object) =>
+      answersOf(renderBet({ betId: 'b', bet: open && { ...open, ...changes }, transactions: [] })).Refund
+    const by = 'before this wallet was in use, or by other code.'
+    expect(refundOf({ status: 'ROLLED_BACK' })).toBe(`The bet was rolled back ${by}`)
+    const credits = { VOIDED: { live: '90', reversed: '0', owed: '0' } }
+    expect(refundOf({ credits })).toBe(`The bet was declared void ${by}`)
+    expect(refundOf({ credits: { VOIDED: { live: null, reversed: '90', owed: '0' } } })).toBe(
+      `The bet was declared void ${by} That was taken back.`,
+    )
+    expect(refundOf({ credits: { BET_PAID: credits.VOIDED } })).toMatch(/^None: no rollback and no void/)
   })
 
   it('what does the player still owe', async () => {
@@ -243,6 +257,49 @@ describe('a player', () => {
     expect(linesFor(deposited)[1]).toMatchObject({ 'Other changes': '+100.00' })
   })
 
+  describe('whose imported call has no balance', () => {
+    const call = (minute: number, balanceAfter: string | null, fields: object = {}) => ({
+      ...(transactions[0] as RecordedTransaction),
+      ...{ recordedAt: `2026-11-22T10:${minute}:00.000Z`, transactionId: `t-${minute}` },
+      ...{ delta: '-10', balanceAfter, ...fields },
+    })
+    const soon = { recordedAt: '2026-11-22T10:10:01.000Z' }
+    let transactions: readonly RecordedTransaction[] = []
+    beforeAll(async () => {
+      transactions = (await wallet.bet('returned')).transactions
+    })
+    const pageWith = (calls: readonly RecordedTransaction[], balance: string) =>
+      renderPlayer({
+        ...{ playerId: 'anna', player: euros(balance), bets: [], next: null },
+        transactions: calls.toReversed(),
+      })
+
+    it('has the change behind it, beside the next balance that is known', () => {
+      for (const fields of [{}, soon]) {
+        const page = pageWith([call(10, '90'), call(11, null, fields), call(12, '130', fields)], '130')
+        expect(linesOf(page).map(row => row['Other changes'])).toEqual(['', '', '+60.00'])
+      }
+    })
+
+    it('has the change since, if it is the last', () => {
+      expect(textOf(pageWith([call(10, '90'), call(11, null)], '130'))).toContain(
+        'Other changes since the last line: +50.00 EUR.',
+      )
+    })
+
+    it('invents none, whatever the order of concurrent calls', () => {
+      for (const calls of [
+        [call(10, '90'), call(11, null), call(12, '70')],
+        [call(10, '90'), call(11, null, soon), call(12, '70', soon)],
+        [call(10, '90'), call(11, null, soon), call(12, '80', soon)],
+        [call(11, null), call(12, '70')],
+        [call(11, null, soon), call(12, '70', soon), call(13, '60'), call(14, '70', { delta: '10' })],
+        [call(10, null), call(11, null, soon), call(12, '70', soon)],
+      ])
+        expect(textOf(pageWith(calls, '70'))).not.toContain('Other changes')
+    })
+  })
+
   it('names the cursor of older transactions', async () => {
     const page = renderPlayer(await player(3), { limit: 3 })
     expect(linesOf(page)).toHaveLength(3)
@@ -311,7 +368,16 @@ it('sums what is owed by currency, and says what the wallet cannot know', () => 
   const text = asText(owedReport({ totals, bets, withoutTime: 2 }))
   expect(text).toMatch(/2026-11-21 00:00:00\.000 {2}anna {4}b-1 {2}u-1, u-2 +20\.50 EUR/)
   expect(text).toMatch(/imported +kenji +b-2 +700 JPY/)
-  expect(text).toContain('Left out: 2 bets, imported')
-  expect(text).toMatch(/OWED: 20\.50 EUR, of 1 bet; 700 JPY, of 1 bet$/)
-  expect(asText(owedReport({ totals: [], bets: [], withoutTime: 0 }))).toMatch(/OWED: nothing$/)
+  expect(text).toContain('D7')
+  const left = 'imported with what is owed, and without the time of the refusal'
+  const leftOf = (count: string) => new RegExp(`; left out: ${count}, ${left}$`)
+  expect(text).toMatch(/^OWED: 20\.50 EUR, of 1 bet; 700 JPY, of 1 bet; left out/m)
+  expect(text).toMatch(leftOf('2 bets'))
+  expect(asText(owedReport({ totals, bets, withoutTime: 0 }))).toMatch(/, of 1 bet$/)
+  const onlyLeft = asText(owedReport({ totals: [], bets: [], withoutTime: 1 }))
+  expect(onlyLeft).toContain('D7')
+  expect(onlyLeft).toMatch(/^OWED: nothing; left out/m)
+  expect(onlyLeft).toMatch(leftOf('1 bet'))
+  const none = asText(owedReport({ totals: [], bets: [], withoutTime: 0 }))
+  expect(none).toBe('Owed to the platform\n\nOWED: nothing')
 })

@@ -114,7 +114,8 @@ export const middleware: Record<string, Middleware> = {
       const reply = await forward(message)
       return isLate ? json(503, { statusCode: 503, message: 'Request timeout' }) : reply
     },
-    named: /^Request \d+ was answered by an error handler or a filter, which .*: 503 .*Request timeout/,
+    named:
+      /^Request \d+ was answered by the wallet, or an error handler before it, which .*: 503 .*Request timeout/,
     ends: 'never',
   },
   'wrapper-of-all': {
@@ -132,7 +133,7 @@ export const middleware: Record<string, Middleware> = {
   'filter-without-code': {
     says: 'An exception filter writes { statusCode, message }',
     answer: inForm((status, message) => json(status, { statusCode: status, message })),
-    named: /^Request \d+ was answered by an error handler or a filter, which /,
+    named: /^Request \d+ was answered by the wallet, or an error handler before it, which /,
     ends: 'never',
   },
   'filter-of-pages': {
@@ -155,7 +156,7 @@ export const middleware: Record<string, Middleware> = {
         .replace('errorCode', 'error_code')
         .replace('walletTransactionId', 'wallet_transaction_id'),
     }),
-    named: /^Request \d+ was answered by an error handler or a filter, which .*error_code/,
+    named: /^Request \d+ was answered by the wallet, or an error handler before it, which .*error_code/,
     ends: 'never',
   },
   'filter-500': {
