@@ -54,8 +54,11 @@ export class Network {
   #ended = false
   #step = 0
   readonly #held: { step: number; release(): void }[] = []
-  readonly #open = new Set<Promise<void>>()
-  readonly #pauses = new Set<Promise<void>>()
+  /** Parts of the platform's work, and pauses before retries, that have not ended. */
+  #open = 0
+  #paused = 0
+  /** Called at the next end of one of them. */
+  readonly #ends: (() => void)[] = []
   readonly #waiting: (() => void)[] = []
   #inFlight = 0
   /** Requests without an answer since the last answer, and since when. */
@@ -93,7 +96,7 @@ export class Network {
   /** Makes a move of the platform as soon as a request may be sent. */
   async turn(move: () => void): Promise<void> {
     const { concurrency } = this.#settings
-    while (this.#pauses.size >= concurrency * pausedPerConnectionMax) await Promise.race(this.#pauses)
+    while (this.#paused >= concurrency * pausedPerConnectionMax) await this.#nextEnd()
     await this.#slot()
     this.#inFlight -= 1
     this.#isDraining = false
@@ -105,11 +108,14 @@ export class Network {
 
   /** Follows a part of the platform's work: {@link drained} waits for it, and its errors end the run. */
   start(work: Promise<unknown>): void {
-    const open = work.then(
-      () => void this.#open.delete(open),
+    this.#open += 1
+    work.then(
+      () => {
+        this.#open -= 1
+        this.#wake()
+      },
       error => this.fail(error),
     )
-    this.#open.add(open)
   }
 
   /** Resolves when nothing is held back or in flight, and this work is done. */
@@ -117,7 +123,7 @@ export class Network {
     for (const work of works) this.start(work)
     this.#isDraining = true
     this.#release(() => true)
-    while (this.#open.size > 0) await Promise.race(this.#open)
+    while (this.#open > 0) await this.#nextEnd()
   }
 
   /** Ends the run with this error. */
@@ -276,10 +282,19 @@ export class Network {
     const milliseconds = backOffMs(faults, backOffMsMax)
     // The cause of the failure may need steps to pass.
     if (milliseconds === 0) return await this.#after(Math.min(64, 2 ** faults))
-    const pause = new Promise<void>(resolve => clock.after(milliseconds, resolve))
-    this.#pauses.add(pause)
-    await pause
-    this.#pauses.delete(pause)
+    this.#paused += 1
+    await new Promise<void>(resolve => clock.after(milliseconds, resolve))
+    this.#paused -= 1
+    this.#wake()
+  }
+
+  /** A race of all that is open would keep a reaction on each of them, again and again. */
+  #nextEnd(): Promise<void> {
+    return new Promise(resolve => this.#ends.push(resolve))
+  }
+
+  #wake(): void {
+    for (const end of this.#ends.splice(0)) end()
   }
 
   async #after(steps: number): Promise<void> {
