@@ -11,6 +11,7 @@ import { formatSimulationReport, renderSimulation } from '../random/printed.js'
 import { formatSimulationProgress } from '../random/progress.js'
 import { runSimulation } from '../random/run.js'
 import { shellWord } from '../wire/curl.js'
+import type { Mask } from '../wire/secrets.js'
 import { runCommand } from '../wire/settle.js'
 import {
   decimal,
@@ -116,15 +117,15 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
   },
 })
 
-/** @param onRunning called with the command that runs, and with `null` at its end */
+/** @param onRunning called with the command that runs, masked, and with `null` at its end */
 const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),
-  async runCommand(line: string) {
-    onRunning(line)
+  async runCommand(line: string, mask: Mask) {
+    onRunning(mask(line))
     try {
-      await runCommand(line, '', commandMsMax, printed => printed)
+      await runCommand(line, '', commandMsMax, mask)
     } finally {
       onRunning(null)
     }

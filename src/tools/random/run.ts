@@ -48,7 +48,7 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 /** The same, of options that are checked. */
 export async function runSimulation(settings: Settings): Promise<SimulationReport> {
   const transport = createTransport(settings)
-  const faults = settings.faults && new FaultRun(settings.faults, settings.clock)
+  const faults = settings.faults && new FaultRun(settings.faults, settings.clock, maskOf(secretsOf(settings)))
   try {
     const report = await new Run(settings, transport, faults).play()
     await settings.listeners.end()

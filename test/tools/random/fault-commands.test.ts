@@ -4,6 +4,7 @@ import { FaultRun } from '../../../src/tools/random/fault-commands.js'
 import { formatSimulationReport, renderSimulation } from '../../../src/tools/random/printed.js'
 import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { brokenWallets } from '../wallets/broken.js'
+import { credentials } from '../wallets/library.js'
 import { asynchronousPair, runWithFaults, virtualClock } from './faulted.js'
 import { fault, newBet, openedAccount, refusal, success } from './objects.js'
 
@@ -180,6 +181,11 @@ describe('given a command that has begun', () => {
     expect(report.passed).toBe(false)
   })
 
+  it('when the run ends before one with the password in its line, then the text is masked', async () => {
+    const { report } = await runWithFaults({}, { bets: 5, commands: [`kill ${credentials.password}`] })
+    expect(report.faults.stopped).toBe('the run ended before the fault kill ***: it was not injected')
+  })
+
   it('when it fails, then its end is named, and no other one is run', async () => {
     const { report, commands } = await runWithFaults({}, twice, () => {
       throw new Error('no such host')
@@ -230,6 +236,7 @@ describe('the answers of a load', () => {
     const run = new FaultRun(
       { commands: ['x'], everyMs: 1, repeat: false, runCommand, onEvent: () => {} },
       clock,
+      text => text,
     )
     const silences = () => run.injected.map(({ silentMs }) => silentMs)
     run.record(placed, success('1'))
