@@ -26,6 +26,7 @@ function printedReport(report: SimulationReport): Report {
   const { target, startedAt, passed, differences, differencesCount, limitations, timeline, faults } = report
   const findings: Block = { kind: 'findings', findings: differences.map(findingOf), total: differencesCount }
   const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
+  const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
   return {
     title: `Random run on ${target}`,
     verdict: {
@@ -42,10 +43,10 @@ function printedReport(report: SimulationReport): Report {
       ...(timeline === null
         ? []
         : [
-            section('Over time', { kind: 'charts', charts: chartsOf(timeline, report.durationMs) }),
-            section('Balances over time', ...balanceCharts(timeline, report)),
+            onPage('Over time', { kind: 'charts', charts: chartsOf(timeline, report.durationMs) }),
+            onPage('Balances over time', ...balanceCharts(timeline, report)),
           ]),
-      { ...section('Balances at the end', booksTable(report)), only: 'page' },
+      onPage('Balances at the end', booksTable(report)),
       section('Counts', { kind: 'facts', facts: factsOf(report) }),
       section('What this run cannot see', { kind: 'list', items: limitations }),
     ],
