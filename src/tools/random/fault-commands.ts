@@ -125,7 +125,7 @@ export class FaultRun {
     this.#faults.onEvent('the faults are over: every answered call is sent again')
     const answered: Answered[] = [...this.#answered].map(([transaction, at]) => ({ transaction, at }))
     const limits = { transport, clock: this.#clock, giveUpAfterMs }
-    const { lost, repeated, notRetried } = await sendAgain(answered, limits)
+    const { lost, ...retries } = await sendAgain(answered, limits)
     for (const { at } of lost) {
       const fault = this.#faultOf(at)
       if (fault !== undefined) fault.lost += 1
@@ -139,7 +139,8 @@ export class FaultRun {
           ? null
           : `the run ended before the fault ${this.#mask(missing)}: it was not injected`),
       injected: this.injected,
-      ...{ answered: answered.length, notRetried, lost: lost.map(({ at, ...call }) => call), repeated },
+      ...retries,
+      lost: lost.map(({ at, ...call }) => call),
       costsAfter: costsOf(accounts),
     }
   }

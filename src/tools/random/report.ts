@@ -161,7 +161,7 @@ export interface SimulationFaults {
   /** Why a fault was not injected, or failed; `null`: all went as they should. */
   stopped: string | null
   injected: InjectedFault[]
-  /** Answered calls: each was sent again at the end, but `notRetried`. */
+  /** Calls with a success or a final refusal: each was sent again at the end, but `notRetried`. */
   answered: number
   /** The wallet did not answer any more, or could not replay them for another reason. */
   notRetried: number

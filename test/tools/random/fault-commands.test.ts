@@ -6,7 +6,7 @@ import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { brokenWallets } from '../wallets/broken.js'
 import { credentials } from '../wallets/library.js'
 import { asynchronousPair, runWithFaults, virtualClock } from './faulted.js'
-import { fault, newBet, openedAccount, refusal, success } from './objects.js'
+import { fault, newBet, openedAccount, refusal, success, transactionOf } from './objects.js'
 
 const broken = (name: string) => {
   const found = brokenWallets.find(wallet => wallet.name === name)
@@ -222,6 +222,27 @@ describe('the page', () => {
 })
 
 describe('the answers of a load', () => {
+  it('that are not final are never sent again, and not counted as replayed', async () => {
+    const { bet, placed } = newBet(openedAccount(), 1n)
+    const settlement = transactionOf(bet, 'settlement', 1n, 'BET_PAID')
+    placed.first = { ok: true, status: 200, errorCode: '', reference: 'W1', at: 1 }
+    const [faults, sent] = [{ commands: [], everyMs: 1, repeat: false }, [] as string[]]
+    const run = new FaultRun(
+      { ...faults, runCommand: async () => {}, onEvent: () => {} },
+      virtualClock(),
+      text => text,
+    )
+    run.record(placed, success('1'))
+    run.record(settlement, refusal('BET_NOT_FOUND'))
+    const post = async ({ transactionId }: { transactionId: string }) => {
+      sent.push(transactionId)
+      return success('1')
+    }
+    const found = await run.conclude({ post, close: () => {} } as never, 1)
+    expect(sent).toEqual([placed.transactionId])
+    expect(found).toMatchObject({ answered: 1, lost: [], repeated: [], notRetried: 0 })
+  })
+
   it('are those of the wallet: a proxy without a wallet behind it does not end a silence', async () => {
     const { placed } = newBet(openedAccount(), 1n)
     const clock = { time: 0, now: () => clock.time, date: () => 1_000_000 + clock.time, after: soon }
