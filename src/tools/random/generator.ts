@@ -167,9 +167,9 @@ export class Generator {
     })
     bet.placed = placed
     this.counts.bets += 1
-    const fate = random.next()
-    const loses = network.has('answerLost') && fate < chanceOf.lostAnswer + chanceOf.earlyRollback
-    const waits = fate < chanceOf.lostAnswer
+    const roll = random.next()
+    const loses = network.has('answerLost') && roll < chanceOf.lostAnswer + chanceOf.earlyRollback
+    const waits = roll < chanceOf.lostAnswer
     const answer = await (loses ? network.losingAnswer(placed, waits) : network.once(placed))
     if (answer === null) await this.#rollBackUnknown(bet, loses && waits)
     else if (answer.kind === 'success') {
@@ -346,13 +346,13 @@ export class Generator {
   }
 
   /** Mostly small, sometimes nothing, nearly all funds, or more than the funds. */
-  #drawStake(account: Account, isGambler: boolean): bigint {
+  #drawStake(account: Account, stakesHigh: boolean): bigint {
     const { random } = this.#settings
     const roll = random.next()
     const part = random.between(0, 10_000)
     if (roll < 0.02) return 0n
     if (roll < 0.05) return sharesOf(account, 10_000 + part) + account.step
-    if (roll < (isGambler ? 0.4 : 0.1)) return sharesOf(account, 6_000 + (part * 4) / 10)
+    if (roll < (stakesHigh ? 0.4 : 0.1)) return sharesOf(account, 6_000 + (part * 4) / 10)
     return atLeast(sharesOf(account, 20 + part / 30), account.step)
   }
 
