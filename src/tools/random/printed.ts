@@ -57,7 +57,7 @@ function printedReport(report: SimulationReport): Report {
 }
 
 function sentenceOf(report: SimulationReport): string {
-  const { passed, complete, differencesCount, books, faults, costs } = report
+  const { passed, unjudged, complete, differencesCount, books, faults, costs } = report
   if (passed) {
     const survived = faults === null ? '' : `: ${faultSuccess(faults)}`
     return `the books of ${countText(books.players.length, 'player')} and the wallet agree to the cent${survived}.`
@@ -65,6 +65,7 @@ function sentenceOf(report: SimulationReport): string {
   const problems = [
     ...(faults === null ? [] : faultProblems(faults)),
     ...(complete ? [] : ['the wallet stopped answering']),
+    ...(unjudged === null ? [] : [unjudged]),
   ]
   if (differencesCount > 0 || problems.length === 0 || !complete)
     problems.push(countText(differencesCount, 'difference'))

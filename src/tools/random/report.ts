@@ -125,8 +125,10 @@ export interface SimulationReport {
   runId: string
   chaos: Chaos
   concurrency: number
-  /** There are no differences, and the run is complete. */
+  /** There are no differences, the run is complete, and nothing is `unjudged`. */
   passed: boolean
+  /** Why too little was judged: no bet was accepted, or no settlement succeeded; `null`: enough was. */
+  unjudged: string | null
   /**
    * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
    */

@@ -292,6 +292,13 @@ class Run {
     this.#reported = { at: now, requests }
   }
 
+  #unjudged(): string | null {
+    if (this.#generator.counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
+    return this.#settings.settle === 'unsupported' || this.#tally.settlements.worked
+      ? null
+      : 'settlements were not judged: none succeeded'
+  }
+
   #report(): SimulationReport {
     const { target, seed, runId, chaos, concurrency, clock } = this.#settings
     const { requests, faultsInjected } = this.#network
@@ -300,6 +307,7 @@ class Run {
     const durationMs = clock.now() - this.#startedAt
     const tallied = { failedCalls, earlyUnsettlements, retriedAtEnd: this.#retriedAtEnd }
     const counts = { ...this.#generator.counts, ...this.#judge.counts, ...tallied }
+    const unjudged = this.#unjudged()
     return {
       ...{ formatVersion: 1, target, startedAt: new Date(this.#startedDate).toISOString(), durationMs },
       seed,
@@ -309,7 +317,8 @@ class Run {
       requests,
       counts,
       differencesCount,
-      passed: this.#isComplete && differencesCount === 0,
+      passed: this.#isComplete && differencesCount === 0 && unjudged === null,
+      unjudged,
       complete: this.#isComplete,
       costs: costsOf(this.#accounts),
       limitations: limitationsOf(this.#settings, this.#accounts, counts, durationMs),
