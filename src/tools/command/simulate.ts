@@ -10,6 +10,7 @@ import { settingsOf } from '../random/options.js'
 import { formatSimulationReport, renderSimulation } from '../random/printed.js'
 import { formatSimulationProgress } from '../random/progress.js'
 import { runSimulation } from '../random/run.js'
+import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
 import type { Mask } from '../wire/secrets.js'
 import { runCommand } from '../wire/settle.js'
@@ -170,7 +171,7 @@ function everyMsOf({ commands, everyMs, staging }: Values, baseUrl: string): num
     throw new UsageError("--fault is missing: --fault 'ssh db1 ./kill-and-start' --every 20s")
   if (!everyMs) throw new UsageError('--every is missing: the time from one fault to the next, 20s say')
   // Typed by hand, so that no command of a history or a script breaks another system.
-  const { host } = new URL(baseUrl)
+  const { host } = baseUrlOf(baseUrl)
   if (staging !== host)
     throw new UsageError(
       `--fault breaks ${host} by your own commands. If it is a staging system, add --staging ${host}`,
