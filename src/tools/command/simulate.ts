@@ -77,7 +77,7 @@ rollbacks only. With --fault it also breaks your own system, and at the end send
 again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
 Ctrl+C stops betting; a fault that has begun ends, and the balances are still compared.`,
   exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if not, and 2 if the simulation was
-not possible, no bet was accepted, no settlement succeeded, or a command of a fault failed.`,
+not possible or was stopped, no bet was accepted, no settlement succeeded, or a command of a fault failed.`,
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
@@ -157,8 +157,9 @@ function reconcileLine(file: string, startedAt: string): string {
 }
 
 /** What was found is 1; what was not judged, and what faults did not find out, is 2. */
-function exitCodeOf({ passed, unjudged, complete, differencesCount, faults }: SimulationReport): number {
-  if (passed) return 0
+function exitCodeOf(report: SimulationReport): number {
+  const { passed, stopped, unjudged, complete, differencesCount, faults } = report
+  if (passed) return stopped ? 2 : 0
   const found = faults === null ? 0 : faults.lost.length + faults.repeated.length + faults.costsAfter.length
   if (!complete || differencesCount + found > 0) return 1
   return unjudged === null && (faults === null || faults.stopped === null) ? 1 : 2

@@ -23,15 +23,16 @@ export const renderSimulation = (report: SimulationReport): string => pageOf(pri
 const curvesMax = 12
 
 function printedReport(report: SimulationReport): Report {
-  const { target, startedAt, passed, differences, differencesCount, limitations, timeline, faults } = report
+  const { target, startedAt, passed, stopped, differences, differencesCount, limitations, timeline, faults } =
+    report
   const findings: Block = { kind: 'findings', findings: differences.map(findingOf), total: differencesCount }
   const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
   const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
   return {
     title: `Random run on ${target}`,
     verdict: {
-      tone: passed ? 'pass' : 'fail',
-      word: passed ? 'Passed' : 'Failed',
+      tone: passed ? (stopped ? 'warn' : 'pass') : 'fail',
+      word: `${passed ? 'Passed' : 'Failed'}${stopped ? ', stopped' : ''}`,
       sentence: sentenceOf(report),
     },
     facts: [['Started', momentText(startedAt)]],

@@ -127,6 +127,8 @@ export interface SimulationReport {
   concurrency: number
   /** There are no differences, the run is complete, and nothing is `unjudged`. */
   passed: boolean
+  /** The signal ended the run before its end: fewer bets, or no pause. */
+  stopped: boolean
   /** Why too little was judged: no bet was accepted, or no settlement succeeded; `null`: enough was. */
   unjudged: string | null
   /**

@@ -78,6 +78,7 @@ class Run {
   #phase: SimulationProgress['phase'] = 'opening'
   #bettingSince = 0
   #isComplete = true
+  #isStopped = false
   #retriedAtEnd = 0
   #settlementsFailingSince: number | null = null
   #reported = { at: 0, requests: 0 }
@@ -157,6 +158,7 @@ class Run {
         clock.after(pauseMs, resolve)
       })
     }
+    this.#isStopped = signal?.aborted === true
     this.#enter('reconciling')
     await this.#sendAllAgain()
     // For the platform's report: a placebet that never had an answer is sent again after its rollback.
@@ -318,6 +320,7 @@ class Run {
       counts,
       differencesCount,
       passed: this.#isComplete && differencesCount === 0 && unjudged === null,
+      stopped: this.#isStopped,
       unjudged,
       complete: this.#isComplete,
       costs: costsOf(this.#accounts),

@@ -180,7 +180,10 @@ describe('given a command that has begun', () => {
       writeFileSync(`${repaired}-may`, '')
       const { code, out } = await ended
       expect(existsSync(repaired)).toBe(true)
-      expect([code, out]).toEqual([0, expect.stringContaining('1 fault, nothing was lost')])
+      expect([code, out]).toEqual([
+        2,
+        expect.stringMatching(/^PASSED, STOPPED: .*1 fault, nothing was lost/m),
+      ])
     },
   )
 

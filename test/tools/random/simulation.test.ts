@@ -284,7 +284,8 @@ describe('a run', () => {
         },
       },
     )
-    expect(report.passed).toBe(true)
+    expect(report).toMatchObject({ passed: true, stopped: true })
+    expect(formatSimulationReport(report)).toMatch(/^PASSED, STOPPED: /m)
     expect(report.counts.bets).toBeGreaterThanOrEqual(100)
     expect(report.counts.bets).toBeLessThan(1_000_000)
   })
