@@ -10,7 +10,9 @@ import { settingsOf } from '../random/options.js'
 import { formatSimulationReport, renderSimulation } from '../random/printed.js'
 import { formatSimulationProgress } from '../random/progress.js'
 import { runSimulation } from '../random/run.js'
+import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
+import type { Mask } from '../wire/secrets.js'
 import { runCommand } from '../wire/settle.js'
 import {
   decimal,
@@ -75,7 +77,7 @@ rollbacks only. With --fault it also breaks your own system, and at the end send
 again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
 Ctrl+C stops betting; a fault that has begun ends, and the balances are still compared.`,
   exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if not, and 2 if the simulation was
-not possible, no settlement succeeded, or a command of a fault failed.`,
+not possible or was stopped, no bet was accepted, no settlement succeeded, or a command of a fault failed.`,
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
@@ -116,15 +118,15 @@ not possible, no settlement succeeded, or a command of a fault failed.`,
   },
 })
 
-/** @param onRunning called with the command that runs, and with `null` at its end */
+/** @param onRunning called with the command that runs, masked, and with `null` at its end */
 const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),
-  async runCommand(line: string) {
-    onRunning(line)
+  async runCommand(line: string, mask: Mask) {
+    onRunning(mask(line))
     try {
-      await runCommand(line, '', commandMsMax, printed => printed)
+      await runCommand(line, '', commandMsMax, mask)
     } finally {
       onRunning(null)
     }
@@ -154,11 +156,13 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-/** What faults did not find out is 2; what was found is 1. */
-function exitCodeOf({ passed, complete, differencesCount, faults }: SimulationReport): number {
-  if (passed) return 0
-  if (faults === null || faults.stopped === null || !complete || differencesCount > 0) return 1
-  return faults.lost.length + faults.repeated.length + faults.costsAfter.length > 0 ? 1 : 2
+/** What was found is 1; what was not judged, and what faults did not find out, is 2. */
+function exitCodeOf(report: SimulationReport): number {
+  const { passed, stopped, unjudged, complete, differencesCount, faults } = report
+  if (passed) return stopped ? 2 : 0
+  const found = faults === null ? 0 : faults.lost.length + faults.repeated.length + faults.costsAfter.length
+  if (!complete || differencesCount + found > 0) return 1
+  return unjudged === null && (faults === null || faults.stopped === null) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */
@@ -168,7 +172,7 @@ function everyMsOf({ commands, everyMs, staging }: Values, baseUrl: string): num
     throw new UsageError("--fault is missing: --fault 'ssh db1 ./kill-and-start' --every 20s")
   if (!everyMs) throw new UsageError('--every is missing: the time from one fault to the next, 20s say')
   // Typed by hand, so that no command of a history or a script breaks another system.
-  const { host } = new URL(baseUrl)
+  const { host } = baseUrlOf(baseUrl)
   if (staging !== host)
     throw new UsageError(
       `--fault breaks ${host} by your own commands. If it is a staging system, add --staging ${host}`,

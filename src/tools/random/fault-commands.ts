@@ -1,5 +1,6 @@
 /** Faults of the operator's own system, by the operator's own commands, while bets are placed. */
 
+import type { Mask } from '../wire/secrets.js'
 import type { Transaction } from './books.js'
 import type { SimulatorClock } from './clock.js'
 import { costsOf } from './costs.js'
@@ -18,14 +19,15 @@ export interface FaultCommands {
    * They begin again after the last one, until the run is over. Otherwise the run is over after the last one.
    */
   repeat: boolean
-  /** Rejects if the command fails. */
-  runCommand(command: string): Promise<void>
+  /** Rejects if the command fails, with a text that is masked. */
+  runCommand(command: string, mask: Mask): Promise<void>
   onEvent(text: string): void
 }
 
 export class FaultRun {
   readonly #faults: FaultCommands
   readonly #clock: SimulatorClock
+  readonly #mask: Mask
   readonly #answered = new Map<Transaction, number>()
   readonly injected: SimulationFaults['injected'] = []
   /** When each command had ended. */
@@ -37,9 +39,11 @@ export class FaultRun {
   #over = () => {}
   #running: Promise<void> = Promise.resolve()
 
-  constructor(faults: FaultCommands, clock: SimulatorClock) {
+  /** @param mask of the run's secrets: commands may have them in their lines */
+  constructor(faults: FaultCommands, clock: SimulatorClock, mask: Mask) {
     this.#faults = faults
     this.#clock = clock
+    this.#mask = mask
   }
 
   /** Called with every answer, and with every call that has none. */
@@ -95,12 +99,13 @@ export class FaultRun {
     this.#isOver = true
   }
 
-  async #inject(command: string): Promise<void> {
+  async #inject(line: string): Promise<void> {
+    const command = this.#mask(line)
     this.#faults.onEvent(`fault ${this.injected.length + 1}: ${command}`)
     const startedAt = new Date(this.#clock.date()).toISOString()
     this.injected.push({ command, startedAt, silentMs: 0, lost: 0 })
     try {
-      await this.#faults.runCommand(command)
+      await this.#faults.runCommand(line, this.#mask)
     } catch (error) {
       this.#stopped = `the fault ${command} failed: ${(error as Error).message}`
       this.#faults.onEvent(this.#stopped)
@@ -120,7 +125,7 @@ export class FaultRun {
     this.#faults.onEvent('the faults are over: every answered call is sent again')
     const answered: Answered[] = [...this.#answered].map(([transaction, at]) => ({ transaction, at }))
     const limits = { transport, clock: this.#clock, giveUpAfterMs }
-    const { lost, repeated, notRetried } = await sendAgain(answered, limits)
+    const { lost, ...retries } = await sendAgain(answered, limits)
     for (const { at } of lost) {
       const fault = this.#faultOf(at)
       if (fault !== undefined) fault.lost += 1
@@ -130,9 +135,12 @@ export class FaultRun {
     return {
       stopped:
         this.#stopped ??
-        (missing === undefined ? null : `the run ended before the fault ${missing}: it was not injected`),
+        (missing === undefined
+          ? null
+          : `the run ended before the fault ${this.#mask(missing)}: it was not injected`),
       injected: this.injected,
-      ...{ answered: answered.length, notRetried, lost: lost.map(({ at, ...call }) => call), repeated },
+      ...retries,
+      lost: lost.map(({ at, ...call }) => call),
       costsAfter: costsOf(accounts),
     }
   }

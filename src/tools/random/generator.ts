@@ -19,6 +19,7 @@ import {
 } from './books.js'
 import type { Network } from './network.js'
 import { isDefinite } from './reading.js'
+import { Remembered } from './remembered.js'
 import type { ClosedBet } from './report.js'
 import { Transactions } from './transactions.js'
 
@@ -69,11 +70,8 @@ export class Generator {
     clawbacksRefused: 0,
     wrongCalls: 0,
   }
-  /**
-   * Closed bets, of which transactions are sent again at the end: the latest ones, and some of each time
-   * before.
-   */
-  readonly remembered: Bet[] = []
+  /** Closed bets, of which transactions are sent again at the end. */
+  readonly #remembered: Remembered<Bet>
   /** Their rollbacks are sent at the end. */
   readonly #deferred: Bet[] = []
   /** Accepted bets of which nothing is in flight. */
@@ -84,7 +82,12 @@ export class Generator {
 
   constructor(settings: GeneratorSettings) {
     this.#settings = settings
+    this.#remembered = new Remembered(settings.rememberedMax, settings.random)
     this.#transactions = new Transactions(settings.runId, settings.date)
+  }
+
+  get remembered(): readonly Bet[] {
+    return this.#remembered.items
   }
 
   /** Makes one move: places bets, or works on an open one. */
@@ -164,9 +167,9 @@ export class Generator {
     })
     bet.placed = placed
     this.counts.bets += 1
-    const fate = random.next()
-    const loses = network.has('answerLost') && fate < chanceOf.lostAnswer + chanceOf.earlyRollback
-    const waits = fate < chanceOf.lostAnswer
+    const roll = random.next()
+    const loses = network.has('answerLost') && roll < chanceOf.lostAnswer + chanceOf.earlyRollback
+    const waits = roll < chanceOf.lostAnswer
     const answer = await (loses ? network.losingAnswer(placed, waits) : network.once(placed))
     if (answer === null) await this.#rollBackUnknown(bet, loses && waits)
     else if (answer.kind === 'success') {
@@ -316,7 +319,7 @@ export class Generator {
   #close(bet: Bet, state: ClosedBet['state']): void {
     if (bet.closed) return
     bet.closed = true
-    this.#remember(bet)
+    this.#remembered.add(bet)
     const { betId, account, stake } = bet
     const { playerId, currency } = account
     const live: ClosedBet['live'] = {}
@@ -331,12 +334,6 @@ export class Generator {
     this.#settings.onBetClosed?.({ betId, playerId, currency, stake: shown(stake, account), state, live })
   }
 
-  #remember(bet: Bet): void {
-    const { random, rememberedMax } = this.#settings
-    if (this.remembered.length < rememberedMax) this.remembered.push(bet)
-    else if (rememberedMax > 0) this.remembered[random.between(0, rememberedMax - 1)] = bet
-  }
-
   // ── Amounts ───────────────────────────────────────────────────────────────────────────────────────────
 
   /** Some players bet more often than others; players without funds bet rarely. */
@@ -349,13 +346,13 @@ export class Generator {
   }
 
   /** Mostly small, sometimes nothing, nearly all funds, or more than the funds. */
-  #drawStake(account: Account, isGambler: boolean): bigint {
+  #drawStake(account: Account, stakesHigh: boolean): bigint {
     const { random } = this.#settings
     const roll = random.next()
     const part = random.between(0, 10_000)
     if (roll < 0.02) return 0n
     if (roll < 0.05) return sharesOf(account, 10_000 + part) + account.step
-    if (roll < (isGambler ? 0.4 : 0.1)) return sharesOf(account, 6_000 + (part * 4) / 10)
+    if (roll < (stakesHigh ? 0.4 : 0.1)) return sharesOf(account, 6_000 + (part * 4) / 10)
     return atLeast(sharesOf(account, 20 + part / 30), account.step)
   }
 

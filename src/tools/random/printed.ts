@@ -23,14 +23,16 @@ export const renderSimulation = (report: SimulationReport): string => pageOf(pri
 const curvesMax = 12
 
 function printedReport(report: SimulationReport): Report {
-  const { target, startedAt, passed, differences, differencesCount, limitations, timeline, faults } = report
+  const { target, startedAt, passed, stopped, differences, differencesCount, limitations, timeline, faults } =
+    report
   const findings: Block = { kind: 'findings', findings: differences.map(findingOf), total: differencesCount }
   const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
+  const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
   return {
     title: `Random run on ${target}`,
     verdict: {
-      tone: passed ? 'pass' : 'fail',
-      word: passed ? 'Passed' : 'Failed',
+      tone: passed ? (stopped ? 'warn' : 'pass') : 'fail',
+      word: `${passed ? 'Passed' : 'Failed'}${stopped ? ', stopped' : ''}`,
       sentence: sentenceOf(report),
     },
     facts: [['Started', momentText(startedAt)]],
@@ -42,10 +44,10 @@ function printedReport(report: SimulationReport): Report {
       ...(timeline === null
         ? []
         : [
-            section('Over time', { kind: 'charts', charts: chartsOf(timeline, report.durationMs) }),
-            section('Balances over time', ...balanceCharts(timeline, report)),
+            onPage('Over time', { kind: 'charts', charts: chartsOf(timeline, report.durationMs) }),
+            onPage('Balances over time', ...balanceCharts(timeline, report)),
           ]),
-      { ...section('Balances at the end', booksTable(report)), only: 'page' },
+      onPage('Balances at the end', booksTable(report)),
       section('Counts', { kind: 'facts', facts: factsOf(report) }),
       section('What this run cannot see', { kind: 'list', items: limitations }),
     ],
@@ -56,7 +58,7 @@ function printedReport(report: SimulationReport): Report {
 }
 
 function sentenceOf(report: SimulationReport): string {
-  const { passed, complete, differencesCount, books, faults, costs } = report
+  const { passed, unjudged, complete, differencesCount, books, faults, costs } = report
   if (passed) {
     const survived = faults === null ? '' : `: ${faultSuccess(faults)}`
     return `the books of ${countText(books.players.length, 'player')} and the wallet agree to the cent${survived}.`
@@ -64,6 +66,7 @@ function sentenceOf(report: SimulationReport): string {
   const problems = [
     ...(faults === null ? [] : faultProblems(faults)),
     ...(complete ? [] : ['the wallet stopped answering']),
+    ...(unjudged === null ? [] : [unjudged]),
   ]
   if (differencesCount > 0 || problems.length === 0 || !complete)
     problems.push(countText(differencesCount, 'difference'))

@@ -34,7 +34,7 @@ export function formatSimulationProgress(
 function shareOf({ phase, bets, betsMax, elapsedMs, durationMs }: SimulationProgress): number {
   if (phase === 'opening') return 0
   if (phase !== 'betting') return 1
-  const byBets = betsMax === null ? 0 : bets / betsMax
-  const byTime = durationMs === null ? 0 : elapsedMs / durationMs
-  return Math.min(1, Math.max(byBets, byTime))
+  return Math.max(partOf(bets, betsMax), partOf(elapsedMs, durationMs))
 }
+
+const partOf = (done: number, all: number | null) => (all === null ? 0 : done >= all ? 1 : done / all)

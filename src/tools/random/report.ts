@@ -125,8 +125,12 @@ export interface SimulationReport {
   runId: string
   chaos: Chaos
   concurrency: number
-  /** There are no differences, and the run is complete. */
+  /** There are no differences, the run is complete, and nothing is `unjudged`. */
   passed: boolean
+  /** The signal ended the run before its end: fewer bets, or no pause. */
+  stopped: boolean
+  /** Why too little was judged: no bet was accepted, or no settlement succeeded; `null`: enough was. */
+  unjudged: string | null
   /**
    * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
    */
@@ -161,7 +165,7 @@ export interface SimulationFaults {
   /** Why a fault was not injected, or failed; `null`: all went as they should. */
   stopped: string | null
   injected: InjectedFault[]
-  /** Answered calls: each was sent again at the end, but `notRetried`. */
+  /** Calls with a success or a final refusal: each was sent again at the end, but `notRetried`. */
   answered: number
   /** The wallet did not answer any more, or could not replay them for another reason. */
   notRetried: number

@@ -48,7 +48,7 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 /** The same, of options that are checked. */
 export async function runSimulation(settings: Settings): Promise<SimulationReport> {
   const transport = createTransport(settings)
-  const faults = settings.faults && new FaultRun(settings.faults, settings.clock)
+  const faults = settings.faults && new FaultRun(settings.faults, settings.clock, maskOf(secretsOf(settings)))
   try {
     const report = await new Run(settings, transport, faults).play()
     await settings.listeners.end()
@@ -78,6 +78,7 @@ class Run {
   #phase: SimulationProgress['phase'] = 'opening'
   #bettingSince = 0
   #isComplete = true
+  #isStopped = false
   #retriedAtEnd = 0
   #settlementsFailingSince: number | null = null
   #reported = { at: 0, requests: 0 }
@@ -157,6 +158,7 @@ class Run {
         clock.after(pauseMs, resolve)
       })
     }
+    this.#isStopped = signal?.aborted === true
     this.#enter('reconciling')
     await this.#sendAllAgain()
     // For the platform's report: a placebet that never had an answer is sent again after its rollback.
@@ -292,6 +294,13 @@ class Run {
     this.#reported = { at: now, requests }
   }
 
+  #unjudged(): string | null {
+    if (this.#generator.counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
+    return this.#settings.settle === 'unsupported' || this.#tally.settlements.worked
+      ? null
+      : 'settlements were not judged: none succeeded'
+  }
+
   #report(): SimulationReport {
     const { target, seed, runId, chaos, concurrency, clock } = this.#settings
     const { requests, faultsInjected } = this.#network
@@ -300,6 +309,7 @@ class Run {
     const durationMs = clock.now() - this.#startedAt
     const tallied = { failedCalls, earlyUnsettlements, retriedAtEnd: this.#retriedAtEnd }
     const counts = { ...this.#generator.counts, ...this.#judge.counts, ...tallied }
+    const unjudged = this.#unjudged()
     return {
       ...{ formatVersion: 1, target, startedAt: new Date(this.#startedDate).toISOString(), durationMs },
       seed,
@@ -309,7 +319,9 @@ class Run {
       requests,
       counts,
       differencesCount,
-      passed: this.#isComplete && differencesCount === 0,
+      passed: this.#isComplete && differencesCount === 0 && unjudged === null,
+      stopped: this.#isStopped,
+      unjudged,
       complete: this.#isComplete,
       costs: costsOf(this.#accounts),
       limitations: limitationsOf(this.#settings, this.#accounts, counts, durationMs),

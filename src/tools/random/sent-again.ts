@@ -15,6 +15,8 @@ export interface Answered {
 }
 
 export interface Retries {
+  /** The calls whose first answer is final. */
+  answered: number
   lost: (WrongReplay & { at: number })[]
   repeated: WrongReplay[]
   /** The wallet did not answer any more, or could not replay them for another reason. */
@@ -34,9 +36,10 @@ const pauseMs = 100
  * The balance that a player has afterwards is in the player's account.
  */
 export async function sendAgain(answered: readonly Answered[], settings: RetrySettings): Promise<Retries> {
-  const retries: Retries = { lost: [], repeated: [], notRetried: 0 }
+  const final = answered.filter(isFinal)
+  const retries: Retries = { answered: final.length, lost: [], repeated: [], notRetried: 0 }
   const ofPlayer = new Map<Account, Answered[]>()
-  for (const call of answered.filter(isFinal)) {
+  for (const call of final) {
     const { account } = call.transaction
     ofPlayer.set(account, ofPlayer.get(account) ?? [])
     ofPlayer.get(account)?.push(call)

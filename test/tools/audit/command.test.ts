@@ -416,13 +416,24 @@ describe('bet-wallet simulate', () => {
 
   it('settles at the given URL, or not at all', async () => {
     const { url } = await plain()
-    const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '20']
-    const elsewhere = await run([...words, '--settle-url', '/nowhere', '--json', 'elsewhere.json'], password)
+    const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '60']
+    const elsewhere = await run([...words, '--seed', '1', '--settle-url', '/nowhere'], password)
     expect(elsewhere).toMatchObject({ code: 2, out: '' })
     expect(elsewhere.error).toMatch(/^Cannot judge: POST .*\/nowhere never settled a bet: .* 404/m)
     const without = await run(words, password)
     expect(without.code).toBe(0)
     expect(without.out).toMatch(/^answers to settlement +never/m)
+  })
+
+  it('has exit code 2 if nothing was judged', async () => {
+    const { url } = await plain()
+    const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '0']
+    const { code, out, error } = await run(words, password)
+    expect([code, out]).toEqual([
+      2,
+      expect.stringMatching(/^FAILED: nothing was judged: no bet was accepted\.$/m),
+    ])
+    expect(error).not.toContain('NaN')
   })
 
   it('has exit code 1 if the books differ', async () => {

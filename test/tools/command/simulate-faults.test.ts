@@ -44,6 +44,12 @@ it.each([
   expect([ran.code, ran.error]).toEqual([2, expect.stringMatching(message)])
 })
 
+it('given a base URL without http, then it is named, and no empty host', async () => {
+  const words = ['simulate', 'localhost:3000/wallet', '--players', 'ann', '--fault', 'true', '--every', '1s']
+  const ran = await runCommand(words, { environment })
+  expect([ran.code, ran.error]).toEqual([2, expect.stringMatching(/^Invalid options: baseUrl must be a URL/)])
+})
+
 describe('given a wallet of which nobody said that it is for staging', () => {
   it.each([
     ['nothing', []],
@@ -118,6 +124,20 @@ describe('given a correct wallet', () => {
       'FAILED: the fault echo no such host >&2; exit 7 failed: the command ended with code 7: no such host',
     )
   })
+
+  it('when a command has the password in its line and prints it, then no output has it', async () => {
+    const { password } = credentials
+    const reports = ['--json', file('masked.json'), '--html', file('masked.html')]
+    const ran = await runCommand(words('--fault', `echo ${password} >&2; false ${password}`, ...reports), {
+      environment,
+    })
+    expect(ran.out).toContain(
+      'FAILED: the fault echo *** >&2; false *** failed: the command ended with code 1: ***',
+    )
+    expect(ran.error).toContain('fault 1: echo *** >&2; false ***')
+    const written = [file('masked.json'), file('masked.html')].map(name => readFileSync(name, 'utf8'))
+    for (const output of [ran.out, ran.error, ...written]) expect(output).not.toContain(password)
+  })
 })
 
 /** A run whose standard error can be waited for. */
@@ -160,14 +180,17 @@ describe('given a command that has begun', () => {
       writeFileSync(`${repaired}-may`, '')
       const { code, out } = await ended
       expect(existsSync(repaired)).toBe(true)
-      expect([code, out]).toEqual([0, expect.stringContaining('1 fault, nothing was lost')])
+      expect([code, out]).toEqual([
+        2,
+        expect.stringMatching(/^PASSED, STOPPED: .*1 fault, nothing was lost/m),
+      ])
     },
   )
 
   it('when a second signal comes, then the command that has not ended is printed', async () => {
     const release = file('release')
-    const waiting = `until [ -e ${release} ]; do sleep 0.1; done`
-    const { child, ended, seen } = start(['--fault', waiting])
+    const waiting = `until [ -e ${release} ]; do sleep 0.1; done; true`
+    const { child, ended, seen } = start(['--fault', `${waiting} ${credentials.password}`])
     await seen(/fault 1: /)
     child.kill('SIGINT')
     await seen(/Ctrl\+C again stops at once/)
@@ -175,6 +198,6 @@ describe('given a command that has begun', () => {
     const { code, error } = await ended
     writeFileSync(release, '')
     expect(code).toBe(130)
-    expect(error).toContain(`Not ended: ${waiting}`)
+    expect(error).toContain(`Not ended: ${waiting} ***`)
   })
 })

@@ -4,8 +4,9 @@ import { FaultRun } from '../../../src/tools/random/fault-commands.js'
 import { formatSimulationReport, renderSimulation } from '../../../src/tools/random/printed.js'
 import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { brokenWallets } from '../wallets/broken.js'
+import { credentials } from '../wallets/library.js'
 import { asynchronousPair, runWithFaults, virtualClock } from './faulted.js'
-import { fault, newBet, openedAccount, refusal, success } from './objects.js'
+import { fault, newBet, openedAccount, refusal, success, transactionOf } from './objects.js'
 
 const broken = (name: string) => {
   const found = brokenWallets.find(wallet => wallet.name === name)
@@ -180,6 +181,11 @@ describe('given a command that has begun', () => {
     expect(report.passed).toBe(false)
   })
 
+  it('when the run ends before one with the password in its line, then the text is masked', async () => {
+    const { report } = await runWithFaults({}, { bets: 5, commands: [`kill ${credentials.password}`] })
+    expect(report.faults.stopped).toBe('the run ended before the fault kill ***: it was not injected')
+  })
+
   it('when it fails, then its end is named, and no other one is run', async () => {
     const { report, commands } = await runWithFaults({}, twice, () => {
       throw new Error('no such host')
@@ -216,6 +222,27 @@ describe('the page', () => {
 })
 
 describe('the answers of a load', () => {
+  it('that are not final are never sent again, and not counted as replayed', async () => {
+    const { bet, placed } = newBet(openedAccount(), 1n)
+    const settlement = transactionOf(bet, 'settlement', 1n, 'BET_PAID')
+    placed.first = { ok: true, status: 200, errorCode: '', reference: 'W1', at: 1 }
+    const [faults, sent] = [{ commands: [], everyMs: 1, repeat: false }, [] as string[]]
+    const run = new FaultRun(
+      { ...faults, runCommand: async () => {}, onEvent: () => {} },
+      virtualClock(),
+      text => text,
+    )
+    run.record(placed, success('1'))
+    run.record(settlement, refusal('BET_NOT_FOUND'))
+    const post = async ({ transactionId }: { transactionId: string }) => {
+      sent.push(transactionId)
+      return success('1')
+    }
+    const found = await run.conclude({ post, close: () => {} } as never, 1)
+    expect(sent).toEqual([placed.transactionId])
+    expect(found).toMatchObject({ answered: 1, lost: [], repeated: [], notRetried: 0 })
+  })
+
   it('are those of the wallet: a proxy without a wallet behind it does not end a silence', async () => {
     const { placed } = newBet(openedAccount(), 1n)
     const clock = { time: 0, now: () => clock.time, date: () => 1_000_000 + clock.time, after: soon }
@@ -230,6 +257,7 @@ describe('the answers of a load', () => {
     const run = new FaultRun(
       { commands: ['x'], everyMs: 1, repeat: false, runCommand, onEvent: () => {} },
       clock,
+      text => text,
     )
     const silences = () => run.injected.map(({ silentMs }) => silentMs)
     run.record(placed, success('1'))

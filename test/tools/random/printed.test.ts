@@ -29,6 +29,12 @@ describe('a correct wallet', () => {
     expect(text).not.toMatch(/undefined|NaN|null/)
   })
 
+  it('has no heading without lines: charts are on the page only', () => {
+    const lines = text.split('\n')
+    const headings = lines.filter((line, index) => /^\S/.test(line) && lines[index - 1] === '').slice(0, -1)
+    expect(headings).toEqual(['Counts', 'What this run cannot see'])
+  })
+
   it('has charts of calls, faults, latencies and balances on its page', () => {
     expectGoodPage(page)
     expect(sectionsOf(page)).toEqual([

@@ -41,4 +41,11 @@ describe('progress', () => {
     expect(formatSimulationProgress({ ...timed, phase: 'reconciling' }, { bar: false })).toMatch(/^100 %/)
     expect(formatSimulationProgress({ ...timed, phase: 'opening' }, { bar: false })).toMatch(/^ {2}0 %/)
   })
+
+  test.each([
+    { bets: 0, betsMax: 0 },
+    { elapsedMs: 0, durationMs: 0 },
+  ])('of no bets is complete: %j', none => {
+    expect(formatSimulationProgress({ ...progress, ...none }, { bar: false })).toMatch(/^100 %/)
+  })
 })

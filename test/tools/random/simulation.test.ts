@@ -10,6 +10,7 @@ import {
   type SimulatorClock,
   simulateSportsbook,
 } from '../../../src/tools/random/index.js'
+import { formatSimulationReport } from '../../../src/tools/random/printed.js'
 import type { SignedRequest } from '../../../src/tools/wire/target.js'
 import {
   type Breakage,
@@ -283,7 +284,8 @@ describe('a run', () => {
         },
       },
     )
-    expect(report.passed).toBe(true)
+    expect(report).toMatchObject({ passed: true, stopped: true })
+    expect(formatSimulationReport(report)).toMatch(/^PASSED, STOPPED: /m)
     expect(report.counts.bets).toBeGreaterThanOrEqual(100)
     expect(report.counts.bets).toBeLessThan(1_000_000)
   })
@@ -374,6 +376,31 @@ describe('settlements that never work', () => {
   })
 })
 
+describe('a run that has judged too little', () => {
+  const refusing: Breakage = {
+    call: async ({ operation, next }) =>
+      operation === 'placebet'
+        ? { status: 400, headers: {}, body: '{"errorCode":"BET_NOT_ALLOWED","description":"no"}' }
+        : await next(),
+  }
+  const noBet = 'nothing was judged: no bet was accepted'
+
+  test.each([
+    ['no bet is accepted', refusing, { bets: 30 }, noBet],
+    ['no bet is placed', {}, { bets: 0, settle: 'unsupported' }, noBet],
+    ['bets are never settled', {}, { bets: 1 }, 'settlements were not judged: none succeeded'],
+  ] as const)('has not passed: %s', async (_, breakage, options, unjudged) => {
+    const { report } = await simulate(breakage, { chaos: 0, ...options })
+    expect(report).toMatchObject({ differences: [], complete: true, passed: false, unjudged })
+    expect(formatSimulationReport(report)).toMatch(new RegExp(`^FAILED: ${unjudged}\\.$`, 'm'))
+  })
+
+  test('is not one without a way to settle', async () => {
+    const { report } = await simulate({}, { chaos: 0, bets: 1, settle: 'unsupported' })
+    expect(report).toMatchObject({ passed: true, unjudged: null })
+  })
+})
+
 describe('the wait before the end', () => {
   const phasesOf = async (options: Partial<SimulationOptions>) => {
     const phases: string[] = []
@@ -383,7 +410,7 @@ describe('the wait before the end', () => {
       {},
       { bets: 60, clock, onProgress: ({ phase }) => phases.push(phase), ...options },
     )
-    expect(report.passed).toBe(true)
+    expect(report.differences).toEqual([])
     return { phases: new Set(phases), waited: clock.now() - startedAt >= 90_000, report }
   }
 
