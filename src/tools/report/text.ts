@@ -66,8 +66,7 @@ function linesOf(block: Block, paint: Paint): string[] {
   }
 }
 
-const moreLines = (more: number) =>
-  more > 0 ? [`… and ${more.toLocaleString('en')} more`] : []
+const moreLines = (more: number) => (more > 0 ? [`… and ${more.toLocaleString('en')} more`] : [])
 
 function pairs(facts: readonly Fact[]): string[] {
   const names = facts.map(([name]) => plain(name))
