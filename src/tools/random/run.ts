@@ -23,7 +23,7 @@ const streams = { calls: 1, network: 2 }
 /** A wallet that has never answered is given up early: probably the address is wrong. */
 const firstGiveUpAfterMsMax = 5_000
 /** Settlements are given up after this many refusals without a success, */
-const settlementRefusalsMax = 100
+const settlementRefusalsMax = 20
 /** or after this many failures and this time since the first of them. */
 const settlementFailuresMax = 20
 const settlementFailingMsMax = 30_000

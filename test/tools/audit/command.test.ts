@@ -422,7 +422,7 @@ describe('bet-wallet simulate', () => {
     expect(elsewhere.error).toMatch(/^Cannot judge: POST .*\/nowhere never settled a bet: .* 404/m)
     const without = await run(words, password)
     expect(without.code).toBe(0)
-    expect(without.out).toMatch(/^answers to settlement +never/m)
+    expect(without.out).toMatch(/^ *Answers to settlement +never/m)
   })
 
   it('has exit code 2 if nothing was judged', async () => {

@@ -343,7 +343,7 @@ describe('settlements that never work', () => {
   test('end the run with an error, if they are refused', async () => {
     const message = await settle(() => ({ ok: false, errorCode: 'NO_SUCH_BET' }))
     expect(message).toMatch(
-      /^the settle function never settled a bet: 100 times without success, .* 400 NO_SUCH_BET\. /,
+      /^the settle function never settled a bet: 20 times without success, .* 400 NO_SUCH_BET\. /,
     )
   })
 
