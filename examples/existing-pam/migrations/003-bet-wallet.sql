@@ -1004,7 +1004,7 @@ END
 $function$;
 
 -- The same as commit, as JSON. Inside another database transaction it is an error.
-CREATE OR REPLACE PROCEDURE "bet_wallet".commit_alone_v1_fdfa1442(
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_procedure_v1_fdfa1442(
   items text,
   balance_max numeric,
   lock_timeout_ms integer,
@@ -1029,7 +1029,7 @@ END
 $procedure$;
 
 -- The same as commit_one, as JSON. Inside another database transaction it is an error.
-CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_alone_v1_fdfa1442(
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_procedure_v1_fdfa1442(
   items text,
   balance_max numeric,
   balance_length integer,
