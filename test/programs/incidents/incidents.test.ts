@@ -70,7 +70,7 @@ const runBoth: RunCommand = async (words, scene) => {
   const [name = ''] = words
   if (!built.has(name)) {
     built.add(name)
-    const withoutDurations = (text: string) => text.replace(/\([\d.,]+ (?:ms|s)\)/g, '')
+    const withoutDurations = (text: string) => text.replace(/(Duration +|\()[\d.,]+ (?:ms|s)\b/g, '$1')
     expect(withoutDurations(await runBuiltCommand(words, scene))).toBe(withoutDurations(printed))
   }
   return printed
