@@ -54,7 +54,7 @@ export const several = <T>(
   read: (texts: readonly string[], name: string) => T,
 ) => ({ flag, meaning, read, isSeveral: true as const })
 
-/** A value with a secret, which is never an argument: lists of processes show arguments. */
+/** A value with a secret. It is never an argument: other users see those in the list of processes. */
 export const withSecret = <T>(
   flag: string,
   meaning: string,

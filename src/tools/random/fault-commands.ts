@@ -1,4 +1,4 @@
-/** Faults of the operator's own system, by the operator's own commands, while bets are placed. */
+/** Runs the operator's commands, which stop servers of the wallet and repair them, while bets are placed. */
 
 import type { Mask } from '../wire/secrets.js'
 import type { Transaction } from './books.js'

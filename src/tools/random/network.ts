@@ -54,10 +54,10 @@ export class Network {
   #ended = false
   #step = 0
   readonly #held: { step: number; release(): void }[] = []
-  /** Parts of the platform's work, and pauses before retries, that have not ended. */
+  /** How many calls with their retries are not finished, and how many of them pause before a retry. */
   #open = 0
   #paused = 0
-  /** Called at the next end of one of them. */
+  /** Called when the next of them ends. */
   readonly #ends: (() => void)[] = []
   readonly #waiting: (() => void)[] = []
   #inFlight = 0
@@ -106,7 +106,7 @@ export class Network {
     this.#serve()
   }
 
-  /** Follows a part of the platform's work: {@link drained} waits for it, and its errors end the run. */
+  /** {@link drained} waits for this work, and its error ends the run. */
   start(work: Promise<unknown>): void {
     this.#open += 1
     work.then(

@@ -202,7 +202,7 @@ export interface Settings extends TargetSettings {
   onTransaction: ((transaction: DecidedTransaction) => void) | null
   timeline: boolean
   clock: SimulatorClock
-  /** Of the operator's own system. Then every answered call is sent again at the end. `null`: none. */
+  /** The operator's commands that inject faults. With them every answered call is sent again at the end. */
   faults: FaultCommands | null
 }
 

@@ -257,7 +257,7 @@ function balanceCharts({ balances }: SimulationTimeline, { books, durationMs }: 
   ]
 }
 
-// ── Faults of the operator's own system ──────────────────────────────────────────────────────────────────
+// ── Faults by the operator's commands ──────────────────────────────────────────────────────────────────
 
 /** What was wrong, one part of a sentence each. */
 function faultProblems({ stopped, lost, repeated, notRetried, costsAfter }: SimulationFaults): string[] {

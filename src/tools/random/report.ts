@@ -157,7 +157,7 @@ export interface SimulationReport {
   books: { players: PlayerBooks[] }
   /** The run over time; `null` without the option `timeline`. */
   timeline: SimulationTimeline | null
-  /** Faults of the operator's own system, and what they lost; `null`: none was to be injected. */
+  /** The faults that the operator's commands injected, and what they lost; `null`: without the option. */
   faults: SimulationFaults | null
 }
 

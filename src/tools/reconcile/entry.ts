@@ -1,7 +1,4 @@
-/**
- * A transaction as it is compared: the same values for a row of the platform's report and for a
- * transaction of the wallet.
- */
+/** The values that are compared: of a row of the platform's report, and of a transaction of the wallet. */
 
 import type { Operation } from '../../store.js'
 import { type DecimalText, negate } from './amounts.js'

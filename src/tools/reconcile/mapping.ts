@@ -138,7 +138,7 @@ export function mappingOf(given: ReportMapping = {}) {
   }
 }
 
-/** The words that are known, which mean themselves, and those that the mapping gives a meaning. */
+/** Maps words of the report to ours: known words to themselves, others as the mapping says. */
 function wordsOf<T>(
   part: string,
   given: object | undefined,

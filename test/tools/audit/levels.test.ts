@@ -84,3 +84,8 @@ describe('the order of the cases', () => {
     ])
   })
 })
+
+it('no id of a removed case is used again', () => {
+  const removed = [115, 117, 412, 417, 614, 705, 707, 804, 809, 810, 812, 815, 910].map(id => `AU-${id}`)
+  expect(cases.filter(({ id }) => removed.includes(id)).map(({ id }) => id)).toEqual([])
+})

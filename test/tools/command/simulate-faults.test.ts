@@ -50,7 +50,7 @@ it('given a base URL without http, then it is named, and no empty host', async (
   expect([ran.code, ran.error]).toEqual([2, expect.stringMatching(/^Invalid options: baseUrl must be a URL/)])
 })
 
-describe('given a wallet of which nobody said that it is for staging', () => {
+describe('given a wallet without the option --staging, or with another host in it', () => {
   it.each([
     ['nothing', []],
     ['another host', ['--staging', 'wallet.internal']],

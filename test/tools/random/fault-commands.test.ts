@@ -1,4 +1,4 @@
-/** Faults of the operator's own system under load, with wallets that lose answered calls, or lie. */
+/** Faults by the operator's commands under load, with wallets that lose answered calls or answer wrongly. */
 import { describe, expect, it } from 'vitest'
 import { FaultRun } from '../../../src/tools/random/fault-commands.js'
 import { formatSimulationReport, renderSimulation } from '../../../src/tools/random/printed.js'
