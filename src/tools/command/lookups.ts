@@ -13,6 +13,7 @@ import { sourceOptions, withLookups } from './lookup-source.js'
 import { on, output, text, time, whole } from './option.js'
 import { printJson, writeReport } from './output.js'
 import { command } from './subcommand.js'
+import { UsageError } from './usage-error.js'
 
 const about = `Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
 Times are UTC unless they have an offset, such as +01:00. Ids are compared exactly.`
@@ -36,9 +37,18 @@ function print(
   return isFound ? 0 : 1
 }
 
+/** @throws {UsageError} nothing is in a range that does not end after its start */
+function checkRange({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+  if (from !== undefined && to !== undefined && to <= from)
+    throw new UsageError('--to must be later than --from')
+}
+
 export const bet = command({
-  ...{ usage: 'bet <betId>', summary: 'explains a bet: each call, its rule, what holds now' },
-  ...{ about, exitCodes, options: { ...options, html } },
+  usage: 'bet <betId>',
+  summary: 'explains a bet: each call, its rule, what holds now',
+  about,
+  exitCodes,
+  options: { ...options, html },
   async work(values, betId) {
     const history = await withLookups(values, lookups => lookups.bet(betId))
     return print(values, history !== null, history && withStory(history), () =>
@@ -55,8 +65,11 @@ function withStory(history: BetHistory) {
 }
 
 export const transaction = command({
-  ...{ usage: 'transaction <transactionId>', summary: 'shows every operation that has used the id' },
-  ...{ about, exitCodes, options },
+  usage: 'transaction <transactionId>',
+  summary: 'shows every operation that has used the id',
+  about,
+  exitCodes,
+  options,
   async work(values, transactionId) {
     const found = await withLookups(values, lookups => lookups.transaction(transactionId))
     return print(values, found.length > 0, found, () => transactionReport(transactionId, found))
@@ -66,7 +79,8 @@ export const transaction = command({
 export const player = command({
   usage: 'player <playerId>',
   summary: 'shows an account with its transactions and bets, page by page',
-  ...{ about, exitCodes },
+  about,
+  exitCodes,
   options: {
     ...options,
     from: time('--from <time>', 'recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z'),
@@ -77,6 +91,7 @@ export const player = command({
   },
   async work(values, playerId) {
     const { databaseUrl: _, schema, config, allowScan, json, html: page, ...range } = values
+    checkRange(range)
     const history = await withLookups(values, lookups => lookups.player(playerId, range))
     return print(values, history !== null, history, () =>
       history === null ? unknownPlayerReport(playerId) : playerReport(history, range),
@@ -87,7 +102,8 @@ export const player = command({
 export const owed = command({
   usage: 'owed',
   summary: 'shows the clawbacks that were not collected, in sum and bet by bet',
-  ...{ about: `${about}\nEvery bet is read; that needs the index of a bet.`, exitCodes },
+  about: `${about}\nEvery bet is read; that needs the index of a bet.`,
+  exitCodes,
   options: {
     ...options,
     playerId: text('--player <id>', "only this player's"),
@@ -95,6 +111,7 @@ export const owed = command({
     to: time('--to <time>', 'or before'),
   },
   async work(values) {
+    checkRange(values)
     const data = await withLookups(values, lookups => findOwed(lookups, values))
     return print(values, true, data, () => owedReport(data))
   },

@@ -186,7 +186,9 @@ const isUnlimited = ({ bets, durationMs }: Values) => bets === undefined && dura
 /** A call is given up after more than the time between two faults. */
 const faultyOptions = ({ chaos }: Values, everyMs: number) => ({
   ...(chaos === undefined && { chaos: 0 }),
-  ...{ giveUpAfterMs: everyMs + 60_000, backOffMsMax: 250, rememberedBetsMax: 0 },
+  giveUpAfterMs: everyMs + 60_000,
+  backOffMsMax: 250,
+  rememberedBetsMax: 0,
 })
 
 function simulationOptionsOf(values: Values, baseUrl: string): SimulationOptions {

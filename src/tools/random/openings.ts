@@ -8,21 +8,26 @@ import { type Definite, shortOf } from './reading.js'
 /**
  * Opens the books of a player with the answer to a rollback of a bet that was never placed.
  *
- * @param answer `null`: the outcome stayed unknown
+ * @param answer a text where the outcome stayed unknown: what was answered
  * @throws {AuditError} if the answer has no balance, or another one than the options name
  */
 export function createLedger(
   account: Account,
   player: SimulatedPlayer,
-  answer: Definite | null,
+  answer: Definite | string,
   minorUnitsOf: (currency: string) => number,
 ): void {
   const { playerId } = account
-  if (answer?.kind !== 'success' || answer.balance === null || answer.currency === null) {
+  if (
+    typeof answer === 'string' ||
+    answer.kind !== 'success' ||
+    answer.balance === null ||
+    answer.currency === null
+  ) {
     throw new AuditError(
       codeOf(answer),
       `${playerId}: cannot read the balance: a rollback of a bet that was never placed was answered ` +
-        (answer === null ? 'nothing definite' : shortOf(answer)),
+        (typeof answer === 'string' ? answer : shortOf(answer)),
     )
   }
   const { balance, currency } = answer
@@ -42,8 +47,8 @@ export function createLedger(
   }
 }
 
-function codeOf(answer: Definite | null): AuditErrorCode {
-  if (answer?.kind !== 'refusal') return 'BALANCE_UNREADABLE'
+function codeOf(answer: Definite | string): AuditErrorCode {
+  if (typeof answer === 'string' || answer.kind !== 'refusal') return 'BALANCE_UNREADABLE'
   if (answer.errorCode === 'INVALID_PLAYER') return 'UNKNOWN_PLAYER'
   if (answer.status === 401 || answer.status === 403) return 'AUTHENTICATION_FAILED'
   return answer.status === 404 ? 'NOT_A_WALLET' : 'BALANCE_UNREADABLE'

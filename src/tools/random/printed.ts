@@ -107,7 +107,10 @@ function findingOf(difference: Difference): Finding {
     ['Recent calls', difference.recentTransactions.join('; ') || null],
   ]
   return {
-    ...{ tone: 'fail', mark: kind, name: playerId, title: meanings[kind] },
+    tone: 'fail',
+    mark: kind,
+    name: playerId,
+    title: meanings[kind],
     facts: facts.filter((fact): fact is [string, string] => fact[1] !== null),
   }
 }
@@ -219,7 +222,8 @@ function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Ch
   return [
     ...counted.map(([title, name]) => ({
       ...axis(durationMs),
-      ...{ title: `${title} in ${durationText(partMs)}`, steps: true },
+      title: `${title} in ${durationText(partMs)}`,
+      steps: true,
       lines: [lineOf('', part => part[name], numberText)],
     })),
     {

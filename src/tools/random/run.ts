@@ -171,7 +171,9 @@ class Run {
     const { minorUnitsOf, players } = this.#settings
     const opened = this.#accounts.map(async (account, index) => {
       const answer = await this.#network.untilAnswered(this.#generator.readingOf(account))
-      createLedger(account, players[index] as SimulatedPlayer, answer, minorUnitsOf)
+      const last = this.#judge.differences.find(({ playerId }) => playerId === account.playerId)
+      const unanswered = last?.actual ?? 'nothing definite'
+      createLedger(account, players[index] as SimulatedPlayer, answer ?? unanswered, minorUnitsOf)
     })
     await this.#network.drained(opened)
     if (this.#accounts.every(({ opening }) => opening <= 0n))

@@ -74,7 +74,9 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
 export const unknownPlayerReport = (playerId: string): Report => ({
   title: `Player ${playerId} is unknown: neither the players' table nor a transaction has this id`,
   verdict: { tone: 'none', word: 'Unknown', sentence: 'ids are compared exactly (D24).' },
-  ...{ facts: [], sections: [], footnotes: [] },
+  facts: [],
+  sections: [],
+  footnotes: [],
 })
 
 /** From the balance that the first transaction found. */

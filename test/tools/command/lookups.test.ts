@@ -303,6 +303,8 @@ it.each([
   [['bet'], /<betId> is missing: bet-wallet bet <betId>/],
   [['bet', 'b', '1'], /Only one <betId> is allowed; unexpected: 1/],
   [['bet', 'b-1'], /The database is missing: --database-url/],
+  [['owed', '--from', '2026-12-01', '--to', '2026-11-01'], /--to must be later than --from/],
+  [['player', 'anna', '--from', '2026-12-01', '--to', '2026-12-01'], /--to must be later than --from/],
   [
     ['bet', 'b-1', '--database-url', 'http://user:secret@host/'],
     /must begin with postgres:\/\/ or mysql:\/\//,

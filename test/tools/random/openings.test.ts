@@ -4,7 +4,7 @@ import { createLedger } from '../../../src/tools/random/openings.js'
 import type { Definite } from '../../../src/tools/random/reading.js'
 import { refusal, success } from './objects.js'
 
-const openWith = (answer: Definite | null, player: { currency?: string; balance?: string } = {}) => {
+const openWith = (answer: Definite | string, player: { currency?: string; balance?: string } = {}) => {
   const account = createAccount('ann', 'session')
   createLedger(account, { playerId: 'ann', ...player }, answer, () => 2)
   return account
@@ -30,7 +30,7 @@ describe('the books of a player', () => {
     ['AUTHENTICATION_FAILED', refusal('X', 403), {}],
     ['NOT_A_WALLET', refusal('', 404), {}],
     ['BALANCE_UNREADABLE', refusal('INVALID_BET'), {}],
-    ['BALANCE_UNREADABLE', null, {}],
+    ['BALANCE_UNREADABLE', '60 times no definite answer', {}],
     ['CURRENCY_MISMATCH', success('100'), { currency: 'USD' }],
     ['BALANCE_MISMATCH', success('100'), { balance: '100.01' }],
   ])('are not opened: %s', (code, answer, player) => {

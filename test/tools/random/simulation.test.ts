@@ -568,6 +568,13 @@ describe('a simulation does not start', () => {
     expect(clock.now()).toBeLessThan(7_000)
   })
 
+  test('if a limiter answers in place of the wallet: its status is named', async () => {
+    const limited = { call: async () => ({ status: 429, headers: {}, body: 'Too many requests' }) }
+    await expect(simulate(limited, { clock: skippingClock(), giveUpAfterMs: 1_000 })).rejects.toThrow(
+      /ann: cannot read the balance: .* was answered \d+ times no definite answer, the last one: 429/,
+    )
+  })
+
   test('if the wallet does not answer', async () => {
     const wallet = await startWallet()
     await wallet.close()
