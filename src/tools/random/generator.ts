@@ -274,7 +274,9 @@ export class Generator {
     const amount = credits.reduce((sum, one) => sum + one.amount, 0n)
     const unsettlement = this.#transactions.create(bet, 'unsettlement', { type: reverses[credited], amount })
     this.counts.unsettlements += 1
-    const answer = await this.#settings.network.untilAnswered(unsettlement)
+    // The wallet never finds what it has refused, and the platform knows that.
+    const areRefused = () => credits.every(({ first }) => first?.ok === false)
+    const answer = await this.#settings.network.untilAnswered(unsettlement, areRefused)
     if (answer?.kind !== 'success') {
       if (unsettlement.first?.ok === false) {
         this.counts.clawbacksRefused += 1

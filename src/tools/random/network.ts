@@ -13,11 +13,17 @@ import type { Judge } from './judge.js'
 import { type Definite, isDefinite, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
+/** A transaction is given up after at least this number of faults, and this time. */
+interface Patience {
+  faults: number
+  milliseconds: number
+}
+
 interface NetworkSettings {
   concurrency: number
   ratePerSecond: number | null
   backOffMsMax: number
-  readonly giveUpAfterMs: number
+  readonly patience: Patience
   clock: SimulatorClock
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
@@ -28,8 +34,6 @@ interface NetworkSettings {
 
 const backOffMsFirst = 5
 const catchUpMsMax = 250
-/** A transaction is given up after at least this number of faults, and after `giveUpAfterMs`. */
-const faultsMax = 60
 /** A settlement that the wallet has lost is never found, however long the limit is. */
 const notFoundMsMax = 60_000
 /**
@@ -44,7 +48,7 @@ export class Network {
   /** Transactions without a definite answer. */
   readonly pending = new Set<Transaction>()
   /**
-   * Resolves when the wallet has not answered for `giveUpAfterMs`, and rejects with any error. Then nothing
+   * Resolves when the wallet has not answered for too long, and rejects with any error. Then nothing
    * is sent.
    */
   readonly over: Promise<void>
@@ -159,24 +163,29 @@ export class Network {
     return null
   }
 
-  /** Retries until the answer is definite. `null`: the transaction is given up. */
-  async untilAnswered(transaction: Transaction): Promise<Definite | null> {
-    const { clock, giveUpAfterMs, judge } = this.#settings
+  /**
+   * Retries until the answer is definite. `null`: the transaction is given up, or is pointless.
+   *
+   * @param isPointless whether the platform itself gives up after a fault
+   */
+  async untilAnswered(transaction: Transaction, isPointless = () => false): Promise<Definite | null> {
+    const { clock, patience, judge } = this.#settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
     while (!isDefinite(reading)) {
       if (reading !== null) {
+        if (isPointless()) break
         if (faults === 0) since = clock.now()
         faults += 1
         const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-        const limitMs = isNotFound ? Math.min(notFoundMsMax, giveUpAfterMs) : giveUpAfterMs
-        if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
+        const limitMs = Math.min(isNotFound ? notFoundMsMax : Infinity, patience.milliseconds)
+        if (reading.kind === 'fault' && faults >= patience.faults && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
           judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
           break
         }
-        await this.#backOff(faults)
+        await this.#backOff(faults, isNotFound)
       }
       reading = await this.#attempt(transaction)
     }
@@ -259,10 +268,10 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, giveUpAfterMs, backOffMsMax } = this.#settings
+    const { clock, patience, backOffMsMax } = this.#settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
-    if (clock.now() - this.#failingSince > giveUpAfterMs) {
+    if (clock.now() - this.#failingSince > patience.milliseconds) {
       this.stop()
       this.#end.resolve()
     } else if (backOffMsMax > 0) this.#pause(backOffMs(this.#failures, backOffMsMax))
@@ -277,11 +286,12 @@ export class Network {
     })
   }
 
-  async #backOff(faults: number): Promise<void> {
+  /** @param needsSteps the cause of the fault ends by a move of the platform, not by itself */
+  async #backOff(faults: number, needsSteps: boolean): Promise<void> {
     const { clock, backOffMsMax } = this.#settings
     const milliseconds = backOffMs(faults, backOffMsMax)
-    // The cause of the failure may need steps to pass.
-    if (milliseconds === 0) return await this.#after(Math.min(64, 2 ** faults))
+    if (milliseconds === 0 || (needsSteps && !this.#isDraining))
+      return await this.#after(Math.min(64, 2 ** faults))
     this.#paused += 1
     await new Promise<void>(resolve => clock.after(milliseconds, resolve))
     this.#paused -= 1

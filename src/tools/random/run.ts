@@ -20,7 +20,10 @@ import { createTransport, type Transport } from './transport.js'
 
 /** Independent random sequences: the faults of the network do not change the bets. */
 const streams = { calls: 1, network: 2 }
-/** A wallet that has never answered is given up early: probably the address is wrong. */
+/** Faults after which a transaction is given up, beside the time. */
+const faultsMax = 60
+/** What has never answered definitely is given up early: probably the address is wrong. */
+const firstFaultsMax = 10
 const firstGiveUpAfterMsMax = 5_000
 /** Settlements are given up after this many refusals without a success, */
 const settlementRefusalsMax = 20
@@ -84,7 +87,7 @@ class Run {
   #reported = { at: 0, requests: 0 }
 
   constructor(settings: Settings, transport: Transport, faults: FaultRun | null) {
-    const { clock, players, runId, seed, onTransaction } = settings
+    const { clock, giveUpAfterMs, players, runId, seed, onTransaction } = settings
     this.#settings = settings
     this.#faults = faults
     this.#accounts = players.map(({ playerId, sessionId }, index) =>
@@ -93,11 +96,12 @@ class Run {
     this.#decisions = onTransaction && new Decisions(onTransaction)
     this.#judge = new Judge({ ...settings, decisions: this.#decisions })
     const tally = this.#tally
+    const first = { faults: firstFaultsMax, milliseconds: Math.min(giveUpAfterMs, firstGiveUpAfterMsMax) }
     this.#network = new Network({
       ...settings,
       ...{ transport, judge: this.#judge, random: createRandom(seed, streams.network) },
-      get giveUpAfterMs() {
-        return Math.min(tally.hasAnswered ? Infinity : firstGiveUpAfterMsMax, settings.giveUpAfterMs)
+      get patience() {
+        return tally.hasAnswered ? { faults: faultsMax, milliseconds: giveUpAfterMs } : first
       },
       onAnswered: (transaction, reading, milliseconds) =>
         this.#onAnswered(transaction, reading, milliseconds),

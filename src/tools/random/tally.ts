@@ -1,7 +1,7 @@
 /** Counts answers and latencies. */
 import { perOperation, type SimulatedOperation } from './books.js'
 import { Histogram, type Latency } from './histogram.js'
-import { type Reading, shortOf } from './reading.js'
+import { isDefinite, type Reading, shortOf } from './reading.js'
 
 interface SettlementTally {
   worked: boolean
@@ -18,6 +18,7 @@ const answersMax = 50
 export class Tally {
   readonly #histogram = new Histogram()
   readonly #answers = perOperation(() => new Map<string, number>())
+  /** Definitely. */
   hasAnswered = false
   failedCalls = 0
   earlyUnsettlements = 0
@@ -27,10 +28,8 @@ export class Tally {
   record(operation: SimulatedOperation, reading: Reading, milliseconds: number): void {
     if (isEarly(operation, reading)) this.earlyUnsettlements += 1
     else if (reading.kind === 'no-answer' || reading.kind === 'fault') this.failedCalls += 1
-    if (reading.kind !== 'no-answer') {
-      this.hasAnswered = true
-      this.#histogram.record(milliseconds)
-    }
+    this.hasAnswered ||= isDefinite(reading)
+    if (reading.kind !== 'no-answer') this.#histogram.record(milliseconds)
     if (operation === 'settlement' && !this.settlements.worked) recordSettlement(this.settlements, reading)
     const counts = this.#answers[operation]
     const short = shortOf(reading)

@@ -13,7 +13,7 @@ async function simulated(kind: 'memory' | 'bare', chaos: number) {
       credentials,
       players: [player],
       settle: 'unsupported',
-      bets: 100,
+      bets: 200,
       rememberedBetsMax: 0,
       concurrency: 4,
       chaos,

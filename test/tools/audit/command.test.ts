@@ -415,12 +415,22 @@ describe('bet-wallet simulate', () => {
   })
 
   it('settles at the given URL, or not at all', async () => {
-    const { url } = await plain()
-    const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '60']
-    const elsewhere = await run([...words, '--seed', '1', '--settle-url', '/nowhere'], password)
+    const wordsOf = (url: string) => [
+      'simulate',
+      url,
+      '--players',
+      'player-1',
+      '--user',
+      'platform',
+      '--bets',
+      '60',
+      '--seed',
+      '1',
+    ]
+    const elsewhere = await run([...wordsOf((await plain()).url), '--settle-url', '/nowhere'], password)
     expect(elsewhere).toMatchObject({ code: 2, out: '' })
     expect(elsewhere.error).toMatch(/^Cannot judge: POST .*\/nowhere never settled a bet: .* 404/m)
-    const without = await run(words, password)
+    const without = await run(wordsOf((await plain()).url), password)
     expect(without.code).toBe(0)
     expect(without.out).toMatch(/^ *Answers to settlement +never/m)
   })

@@ -238,7 +238,7 @@ describe('a command of the operator', () => {
         credentials,
         players: ['player-1'],
         settle: { command: printing(after) },
-        bets: 5,
+        bets: 60,
         seed: 1,
       },
       ...{ chaos: 0, pauseMs: 10, giveUpAfterMs: 500, concurrency: 1, clock: skippingClock() },

@@ -79,7 +79,14 @@ describe('a wallet', () => {
 describe('records', () => {
   const transaction = {
     ...{ operation: 'placebet', transactionId: all, betId: all, playerId: all, type: null, amount: '1' },
-    ...{ currency: all, delta: '0', balanceAfter: '1', walletTransactionId: all },
+    ...{
+      currency: all,
+      delta: '0',
+      balanceAfter: '1',
+      walletTransactionId: all,
+      reason: all,
+      transactionDate: all,
+    },
     ...{ recordedAt: '2026-11-22T10:00:00.000Z', refusal: { errorCode: all, description: all } },
   }
   const bet = { betId: all, playerId: all, currency: all, stake: '1', status: all, revision: 1, credits: {} }

@@ -14,7 +14,8 @@ function networkOf(answer: () => Reading, options: Partial<ConstructorParameters
   const log: string[] = []
   const judge = new Judge({ differencesMax: 9, onDifference: () => {} })
   const network = new Network({
-    ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, giveUpAfterMs: 300, judge },
+    ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge },
+    patience: { faults: 60, milliseconds: 300 },
     clock: {
       now: () => clock.time,
       date: () => clock.time,
@@ -153,11 +154,33 @@ describe('a wallet that does not answer', () => {
 })
 
 test('a call that is always answered 5xx is given up, and reported', async () => {
-  const { network, judge } = networkOf(() => fault(500), { giveUpAfterMs: 1_000 })
+  const { network, judge } = networkOf(() => fault(500), { patience: { faults: 60, milliseconds: 1_000 } })
   expect(await network.untilAnswered(placed())).toBeNull()
   expect(judge.differences).toMatchObject([
     { kind: 'unanswered', actual: '60 times no definite answer, the last one: 500' },
   ])
+})
+
+test('a call that the platform itself gives up is not sent again, and not reported', async () => {
+  let isPointless = false
+  const { network, log, judge } = networkOf(() => {
+    isPointless = log.length === 3
+    return fault(409, 'SETTLEMENT_NOT_FOUND')
+  })
+  const call = network.untilAnswered(placed(), () => isPointless)
+  await network.drained()
+  expect([await call, log.length, judge.differences]).toEqual([null, 3, []])
+})
+
+test('an early unsettlement waits for moves and not for time, so that a run with one connection repeats', async () => {
+  const { network, log, clock } = networkOf(() =>
+    log.length < 3 ? fault(409, 'SETTLEMENT_NOT_FOUND') : success('99'),
+  )
+  network.chaos = chaosOf(0)
+  network.start(network.untilAnswered(placed()))
+  for (let move = 0; move < 6; move += 1) await network.turn(() => network.start(network.once(placed())))
+  expect(clock.pauses).toEqual([])
+  await network.drained()
 })
 
 test('an error in a part of the work ends the run', async () => {

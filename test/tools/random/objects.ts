@@ -62,7 +62,12 @@ export const success = (balance: string | null = null, reference = 'W1'): Succes
   reference,
 })
 export const refusal = (errorCode: string, status = 400): Refusal => ({ kind: 'refusal', status, errorCode })
-export const fault = (status = 500): Fault => ({ kind: 'fault', status, errorCode: '', problem: null })
+export const fault = (status = 500, errorCode = ''): Fault => ({
+  kind: 'fault',
+  status,
+  errorCode,
+  problem: null,
+})
 
 /** Random numbers from a list; after its end, the last one again. */
 export function fixedRandom(...numbers: number[]): Random {
