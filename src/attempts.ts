@@ -76,8 +76,8 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
  */
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
   const { rule, request, deadline, authorization } = call
-  const snapshot = rule.assume?.(request) ?? null
-  if (snapshot === null) return null
+  const snapshot = rule.assume?.(request)
+  if (snapshot === undefined) return null
   const granted = authorization.isGrantedBeforeLoad()
   if (granted !== true && !(await granted)) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
@@ -115,8 +115,10 @@ async function authorized<O extends Operation>(
   decision: Decision,
 ): Promise<Decision> {
   const { outcome, changes } = decision
-  if (!outcome.ok || changes === null || snapshot.player === null) return decision
-  const answer = await call.authorization.ask(snapshot.player)
+  if (!outcome.ok || changes === null) return decision
+  const account = snapshot.accounts.find(({ currency }) => currency === outcome.currency)
+  if (account === undefined) return decision
+  const answer = await call.authorization.ask(account)
   return answer === 'granted' ? decision : refusedBy(call, snapshot, 'REFUSED_BY_OPERATOR', answer)
 }
 
@@ -176,7 +178,7 @@ function decide<O extends Operation>(
   snapshot: WalletSnapshot,
 ): Decision {
   try {
-    return rule.decide(request, snapshot, settings.clawbacks)
+    return rule.decide(request, snapshot, settings)
   } catch (cause) {
     // Reached only if a stored amount has nearly 40 digits.
     throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })
@@ -184,12 +186,12 @@ function decide<O extends Operation>(
 }
 
 function refusedBy<O extends Operation>(
-  { rule, request }: Call<O>,
+  { rule, request, settings }: Call<O>,
   snapshot: WalletSnapshot,
   reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
   refusal: Refusal,
 ): Decision {
-  if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)
+  if (rule.refuse !== undefined) return rule.refuse(request, snapshot, settings, reason, refusal)
   throw new WalletError('STORE_CONTRACT', `A ${rule.operation} cannot be refused (${refusal.errorCode})`)
 }
 
@@ -208,10 +210,11 @@ function withCommitResult(
  * amount that is not representable was not written; only a duplicate of another process may have recorded it.
  */
 async function recoverUnknownCommit<O extends Operation>(call: Call<O>, cause: unknown): Promise<Decision> {
-  const { rule, store, request, keys } = call
+  const { rule, store, request, keys, settings } = call
   let found: Decision | null
   try {
-    found = decideReplay(transactionOf(rule.operation, request), await load(store, keys, true))
+    const snapshot = await load(store, keys, true)
+    found = decideReplay(transactionOf(rule.operation, request), snapshot, settings.defaultCurrency)
   } catch (readError) {
     throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
       cause: new AggregateError([cause, readError]),

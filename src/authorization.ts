@@ -3,18 +3,18 @@ import type { Refusal } from './decide/decision.js'
 import { isWalletRefusal, WalletError } from './errors.js'
 import type { CallMessage, PlaceBetCall, Settings } from './options.js'
 import type { PlaceBetRequest, Requests } from './requests.js'
-import type { Operation, Player } from './store.js'
+import type { Account, Operation } from './store.js'
 
 type Answer = 'granted' | Refusal
 
 export interface Authorization {
   /**
-   * Whether the bet may be committed without a load: no hook needs the player, and the others have granted
+   * Whether the bet may be committed without a load: no hook needs the account, and the others have granted
    * it. `false` after a refusal or a fault of a hook too: the other rules come first, and they need a load.
    */
   isGrantedBeforeLoad(): boolean | Promise<boolean>
   /** Asks the hooks that were not asked yet. @throws {WalletError} `HOOK_FAILED` */
-  ask(player: Player): Promise<Answer>
+  ask(account: Account): Promise<Answer>
 }
 
 export interface CallSource {
@@ -55,10 +55,10 @@ export function createAuthorization<O extends Operation>(
         () => false, // thrown again by `ask`, unless another rule refuses the bet
       )
     },
-    async ask(player) {
+    async ask(account) {
       const answer = await askRequest()
       if (answer !== 'granted' || authorizeBet === undefined) return answer
-      ofBet ??= answerOf('authorizeBet', () => authorizeBet(copy(), { ...player }, callOf(source)))
+      ofBet ??= answerOf('authorizeBet', () => authorizeBet(copy(), { ...account }, callOf(source)))
       return await ofBet
     },
   }

@@ -29,12 +29,12 @@ export type {
   UnsettlementRequest,
 } from './requests.js'
 export type {
+  Account,
   Bet,
   CommitResult,
   Credit,
   Decimal,
   Operation,
-  Player,
   SettlementType,
   Transaction,
   WalletChanges,

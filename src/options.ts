@@ -1,8 +1,14 @@
 /** The options of the handlers, read and checked once per options object. */
 import type { OutcomeEvent } from './diagnostics.js'
 import { check } from './errors.js'
-import { createRequestParser, minorUnitsOf, type PlaceBetRequest, type RequestOptions } from './requests.js'
-import type { Player } from './store.js'
+import {
+  createRequestParser,
+  isCurrency,
+  minorUnitsOf,
+  type PlaceBetRequest,
+  type RequestOptions,
+} from './requests.js'
+import type { Account } from './store.js'
 
 /** How a call of the platform arrived, over HTTP. */
 export interface CallMessage {
@@ -53,12 +59,12 @@ export interface WalletOptions extends RequestOptions {
    */
   authorizeRequest?(request: PlaceBetRequest, call: PlaceBetCall): void | Promise<void>
   /**
-   * The same, with the player's currency and balance, at the cost of a read before every commit.
+   * The same, with the player's account in the currency of the bet, at the cost of a read before every commit.
    *
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.
    */
-  authorizeBet?(request: PlaceBetRequest, player: Player, call: PlaceBetCall): void | Promise<void>
+  authorizeBet?(request: PlaceBetRequest, account: Account, call: PlaceBetCall): void | Promise<void>
   /**
    * `false`: the PAM cannot debit for an unsettlement, and each one above 0 is answered INSUFFICIENT_FUNDS
    * (D20).
@@ -66,6 +72,13 @@ export interface WalletOptions extends RequestOptions {
    * @default true
    */
   clawbacks?: boolean
+  /**
+   * The currency of the home account: of a player with several accounts, the one that answers where no
+   * currency is known (D28).
+   *
+   * @default the first of the player's accounts by currency code
+   */
+  defaultCurrency?: string
   /**
    * The maximum number of attempts to load, decide and commit; a conflict leads to the next. The commit of a
    * placebet without a load, before the first attempt, does not count.
@@ -123,6 +136,7 @@ export const walletOptionNames = [
   ...hookNames,
   ...typeNames,
   'clawbacks',
+  'defaultCurrency',
   'attemptsMax',
   'deadlineMs',
 ] as const satisfies readonly (keyof WalletOptions)[]
@@ -150,9 +164,20 @@ function compile(options: WalletOptions) {
     if (!valid) check.invalid(`${name} must list at least one type, as text`)
     own[name] = [...(types as string[])]
   }
-  const { clawbacks = true, attemptsMax = 20, deadlineMs = Number.POSITIVE_INFINITY } = own
+  const {
+    clawbacks = true,
+    defaultCurrency = null,
+    attemptsMax = 20,
+    deadlineMs = Number.POSITIVE_INFINITY,
+  } = own
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0)) {
     check.invalid('deadlineMs must be a number of at least 0')
+  }
+  if (
+    own.defaultCurrency !== undefined &&
+    !(typeof defaultCurrency === 'string' && isCurrency(defaultCurrency))
+  ) {
+    check.invalid('defaultCurrency must be a currency code, such as "EUR"')
   }
   const { authorizeRequest, authorizeBet, backOff, onOutcome } = own
   return {
@@ -160,6 +185,7 @@ function compile(options: WalletOptions) {
     /** The decimals that an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
     minorUnitsOf: (currency: string) => minorUnitsOf(currency, own),
     clawbacks: check.boolean('clawbacks', clawbacks),
+    defaultCurrency,
     attemptsMax: check.whole('attemptsMax', attemptsMax, 1),
     deadlineMs,
     // async: a synchronous throw of the operator's backOff becomes a rejection like any other.

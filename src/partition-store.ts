@@ -48,6 +48,6 @@ export function partitionStore(
 /** Of a player who does not exist: no record, and guard 3 fails. */
 const emptyStore: WalletStore = {
   contractVersion: 2,
-  load: async () => ({ player: null, bet: null, transaction: null }),
+  load: async () => ({ accounts: [], bet: null, transaction: null }),
   commit: async () => ({ status: 'conflict' }),
 }

@@ -64,7 +64,7 @@ export interface RequestOptions {
    * Returns how many decimals a currency has, 0 to 18; `undefined` for the default. Amounts with more
    * decimals by value are refused (D22); balances are formatted with this many (D21).
    *
-   * @param currency as the platform wrote it, before it is compared with the player's
+   * @param currency as the platform wrote it, before an account is looked for
    * @default by ISO 4217, and 8 for a code that is not in it
    */
   minorUnits?(currency: string): number | undefined
@@ -104,6 +104,7 @@ const wholeDigitsMax = 15
 /** Flag `u`: counts characters, and Cs matches half a surrogate pair. Cc are the control characters (D24). */
 const idText = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 const currencyText = /^[A-Za-z0-9._-]{1,16}$/
+export const isCurrency = (code: string) => currencyText.test(code)
 
 const missingOr = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is missing' : `must be ${what}`

@@ -95,18 +95,28 @@ export function checkStore(store: WalletStore): void {
 
 /** Checks the result of `load`. @throws {WalletError} `STORE_CONTRACT` */
 export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): WalletSnapshot {
-  const { player, bet, transaction } = fields('load()', snapshot, 'a snapshot { player, bet, transaction }')
-  checkPlayer(record('load().player', player), keys)
+  const expected = 'a snapshot { accounts, bet, transaction }'
+  const { accounts, bet, transaction } = fields('load()', snapshot, expected)
+  checkAccounts(accounts, keys)
   checkBet(record('load().bet', bet), keys)
   checkTransaction(record('load().transaction', transaction), keys)
   return snapshot
 }
 
-function checkPlayer(player: Fields | null, keys: WalletKeys): void {
-  if (player === null) return
-  requireEqual('load().player.playerId', player.playerId, keys.playerId)
-  text('load().player.currency', player.currency)
-  decimal('load().player.balance', player.balance)
+function checkAccounts(accounts: unknown, keys: WalletKeys): void {
+  if (!Array.isArray(accounts))
+    violation('load().accounts', 'an array, empty for an unknown player', accounts)
+  const currencies = new Set<unknown>()
+  for (const [index, value] of accounts.entries()) {
+    const where = `load().accounts[${index}]`
+    const account = fields(where, value, 'an account { playerId, currency, balance }')
+    requireEqual(`${where}.playerId`, account.playerId, keys.playerId)
+    text(`${where}.currency`, account.currency)
+    decimal(`${where}.balance`, account.balance)
+    if (currencies.has(account.currency))
+      violation(where, 'the only account in its currency', account.currency)
+    currencies.add(account.currency)
+  }
 }
 
 function checkBet(bet: Fields | null, keys: WalletKeys): void {
@@ -139,6 +149,7 @@ function checkTransaction(transaction: Fields | null, { operation, transactionId
   requirePresence('load().transaction.currency', transaction.currency, money, operation)
   requirePresence('load().transaction.type', transaction.type, type, operation)
   decimal('load().transaction.delta', transaction.delta)
+  textOrNull('load().transaction.accountCurrency', transaction.accountCurrency)
   text('load().transaction.reason', transaction.reason)
   textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
   const refusal = record('load().transaction.refusal', transaction.refusal)
@@ -164,9 +175,9 @@ function checkCredits(value: unknown): void {
 const settlementTypes: readonly string[] = ['BET_PAID', 'VOIDED', 'CASHOUT'] satisfies SettlementType[]
 
 /** A debit, and a new bet without one: a free bet of a player who is excluded. Never a recorded refusal. */
-function mayBeRefused({ transaction, balance }: WalletChanges): boolean {
+function mayBeRefused({ transaction, account }: WalletChanges): boolean {
   const isNewBet = transaction.operation === 'placebet' && transaction.refusal === null
-  return isNewBet || (balance !== null && isNegative(balance.delta))
+  return isNewBet || isNegative(account.delta)
 }
 
 /** Checks the result of `commit`. @throws {WalletError} `STORE_CONTRACT` */

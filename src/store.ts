@@ -13,8 +13,8 @@
  * A complete store over maps in memory, to show the shape (`Big` is big.js):
  *
  * ```ts
- * function openStore(initial: readonly Player[]): WalletStore {
- *   const players = new Map(initial.map(player => [player.playerId, player]))
+ * function openStore(initial: readonly Account[]): WalletStore {
+ *   const accounts = new Map(initial.map(account => [`${account.currency} ${account.playerId}`, account]))
  *   const bets = new Map<string, Bet>()
  *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
@@ -26,29 +26,26 @@
  *       return structuredClone({
  *         bet: bets.get(betId) ?? null,
  *         transaction: transactions.get(`${operation} ${transactionId}`) ?? null,
- *         player: players.get(playerId) ?? null,
+ *         accounts: [...accounts.values()].filter(account => account.playerId === playerId),
  *       })
  *     },
  *
- *     async commit({ transaction, bet, balance }) {
+ *     async commit({ transaction, bet, account: { currency, delta, floor } }) {
  *       // All guards, then all writes, with no await in between. On a database: one database transaction.
  *       const key = `${transaction.operation} ${transaction.transactionId}`
  *       if (transactions.has(key)) return { status: 'conflict' } // guard 1
  *       const stored = bet === null ? 0 : (bets.get(bet.betId)?.revision ?? 0)
  *       if (bet !== null && stored !== bet.revision - 1) return { status: 'conflict' } // guard 2
- *       const player = players.get(transaction.playerId)
- *       if (player === undefined) return { status: 'conflict' }
- *       const after = balance === null ? player.balance : new Big(player.balance).plus(balance.delta).toFixed()
- *       if (balance !== null) {
- *         if (player.currency !== balance.currency) return { status: 'conflict' } // guard 3
- *         if (balance.floor !== null && new Big(after).lt(balance.floor)) return { status: 'conflict' } // guard 3
- *       }
+ *       const account = accounts.get(`${currency} ${transaction.playerId}`)
+ *       if (account === undefined) return { status: 'conflict' } // guard 3
+ *       const balance = new Big(account.balance).plus(delta)
+ *       if (floor !== null && balance.lt(floor)) return { status: 'conflict' } // guard 3
  *
  *       const walletTransactionId = String(transactions.size + 1)
  *       transactions.set(key, structuredClone({ ...transaction, walletTransactionId }))
  *       if (bet !== null) bets.set(bet.betId, structuredClone(bet))
- *       if (balance !== null) players.set(player.playerId, { ...player, balance: after })
- *       return { status: 'committed', balance: after, walletTransactionId }
+ *       account.balance = balance.toFixed()
+ *       return { status: 'committed', balance: account.balance, walletTransactionId }
  *     },
  *   }
  * }
@@ -78,22 +75,24 @@ export interface WalletStore {
   readonly contractVersion: 2
 
   /**
-   * Reads one player, one bet and one transaction.
+   * Reads the accounts of one player, one bet and one transaction.
    *
    * **Input:** four keys. Ids are opaque text of 1 to 255 characters of any language: compared exactly, never
    * trimmed, folded or normalised (D24). docs/store-contract.md names the column types and collations that do
    * so.
    *
-   * **Result:** per key the record or `null`, **as of one moment**. A store that cannot read at one moment
-   * reads the *bet*, then the *transaction*, then the *player*, in this order. Any other order may answer a
+   * **Result:** the player's accounts, all of them, and the bet and the transaction or `null`, **as of one
+   * moment**. A store that cannot read at one moment reads the *bet*, then the *transaction*, then the
+   * *accounts*, in this order. Any other order may answer a
    * concurrent duplicate wrongly, or refuse a placebet for insufficient funds although the player has them;
    * that refusal is final. With three reads, a placebet that races another one of the same bet may be refused
    * with INSUFFICIENT_FUNDS instead of INVALID_BET; the balance stays correct.
    *
    * **Must never happen:** a lock that outlives the call; `null` for a bet that the PAM placed before this
-   * library was in use (D27); `null` for a player who is blocked, closed or excluded (rollbacks and
-   * settlements must still reach the account; `authorizeBet` decides who may bet); a balance other than the
-   * one that guard 3 tests; a record with another id than the requested one.
+   * library was in use (D27); a missing account of a player who is blocked, closed or excluded (rollbacks and
+   * settlements must still reach it; `authorizeBet` decides who may bet); a choice among the accounts, which
+   * is a rule (D28); two accounts in one currency; a balance other than the one that guard 3 tests; a record
+   * with another id than the requested one.
    *
    * Amounts may have trailing zeros, as a column with a scale returns them: `"30.000000000000000000"`. At
    * most 40 digits in all, the zeros included.
@@ -166,21 +165,22 @@ export interface WalletKeys {
 
 /** The result of `load`. Missing records are `null`. */
 export interface WalletSnapshot {
-  player: Player | null
+  /** All accounts of the player, each currency once, in any order; empty: the player is unknown. */
+  accounts: readonly Account[]
   /** By betId alone, also if it belongs to another player than `keys.playerId`. */
   bet: Bet | null
   /** By (operation, transactionId) alone, also if it belongs to another player or bet. */
   transaction: Transaction | null
 }
 
-/** A player's account. */
-export interface Player {
+/** A player's money in one currency. */
+export interface Account {
   playerId: string
   /** Currency code as the platform writes it: `"EUR"`. 1 to 16 letters, digits, `.`, `_` or `-`. */
   currency: string
   /**
-   * Exactly the amount that guard 3 tests: available funds, not the total. May be negative if the PAM allows
-   * it.
+   * Exactly the amount that guard 3 tests: available funds, not the total (D29). May be negative if the PAM
+   * allows it.
    */
   balance: Decimal
 }
@@ -189,7 +189,7 @@ export interface Player {
 export interface Bet {
   betId: string
   playerId: string
-  /** The currency of stake and credits: the player's at the time of the bet (D23). */
+  /** The currency of stake and credits: of the account that the stake was debited from (D23). */
   currency: string
   /**
    * The amount that the placebet debited, at least 0. `"0"` for a tombstone: a bet rolled back before it
@@ -229,7 +229,7 @@ export type RecordedReason =
   /** A placebet for a betId that another transaction has used (D10). */
   | 'BET_ALREADY_EXISTS'
   | 'BET_ROLLED_BACK'
-  /** The request's currency differs from the player's (D23). */
+  /** The player has no account in the request's currency (D23). */
   | 'CURRENCY_MISMATCH'
   | 'INSUFFICIENT_FUNDS'
   /** `clawbacks: false` (D20). */
@@ -252,12 +252,14 @@ export interface Transaction {
    * minor units, at most 18. `null` for unsettlement and rollbackbet. Compared by D3, like the next two.
    */
   amount: Decimal | null
-  /** Of the request, also where it is not the player's (a refusal): up to 16 characters. */
+  /** Of the request, also where the player has no account in it (a refusal): up to 16 characters. */
   currency: string | null
   /** At most 15 characters, unless the option `rollbackTypes` has a longer one. `null` for a placebet. */
   type: string | null
-  /** The change of the player's balance, signed: `"-30"` for a stake of 30, `"0"` for a refusal. */
+  /** The change of the balance, signed: `"-30"` for a stake of 30, `"0"` for a refusal. */
   delta: Decimal
+  /** Of `delta`: the account that the commit named. A retry is answered with it (D2). `null`: imported. */
+  accountCurrency: string | null
   /**
    * `null` for a success; otherwise the final refusal, replayed to every retry (D6, D7). `errorCode` has at
    * most 64 characters (ASCII), `description` 500 (any language).
@@ -290,11 +292,12 @@ export interface WalletChanges {
    */
   bet: Bet | null
   /**
-   * To add to the balance of `transaction.playerId`; `null`: the balance is not changed and no floor is
-   * tested. **Guard 3:** the player has this currency, and `balance + delta >= floor` if `floor` is not
-   * `null`, at the moment of the write. `delta` is never 0.
+   * The account of `transaction.playerId` to add `delta` to; `"0"` where nothing moves. No other account
+   * changes. **Guard 3**, of every commit: the player has an account in exactly this currency, and
+   * `balance + delta >= floor` if `floor` is not `null`, at the moment of the write. Only a `delta` below 0
+   * has a floor.
    */
-  balance: { currency: string; delta: Decimal; floor: Decimal | null } | null
+  account: { currency: string; delta: Decimal; floor: Decimal | null }
   /**
    * The parsed request (odds, betType, sessionId, …), for your own rows in the same database transaction. The
    * contract does not need it.
@@ -305,7 +308,7 @@ export interface WalletChanges {
 /** The result of `commit`. */
 export type CommitResult =
   /**
-   * Everything is written and durable. `balance`: the player's balance at some moment between this commit and
+   * Everything is written and durable. `balance`: that of `account` at some moment between this commit and
    * its result. It includes this commit and may include later ones. Required even if the balance did not
    * change.
    */

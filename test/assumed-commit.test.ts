@@ -1,6 +1,6 @@
 /** A placebet is committed without a load: its guards test what the commit assumes. */
 import { describe, expect, test, vi } from 'vitest'
-import { assumedSnapshot, decidePlaceBet } from '../src/decide/place-bet.js'
+import { decidePlaceBet } from '../src/decide/place-bet.js'
 import {
   handlePlaceBet,
   handleRollbackBet,
@@ -41,13 +41,14 @@ describe('given a new bet that the player can pay', () => {
     expect(events).toMatchObject([{ reason: 'ACCEPTED', attempts: 1, replayed: false }])
   })
 
-  test('when the stake is 0, then it is loaded: no guard would test its currency', async () => {
-    expect(assumedSnapshot(placeBet({ amount: '0.00' }))).toBeNull()
-    const usd = snapshot({ player: { ...alice, currency: 'USD' } })
-    const store = scripted([usd], [committed])
-    const outcome = await handlePlaceBet(store, placeBet({ amount: '0' }))
+  test('when the stake is 0, then the guard of its commit tests the currency', async () => {
+    const memory = createMemoryStore([{ ...alice, currency: 'USD' }])
+    const outcome = await handlePlaceBet(memory, placeBet({ amount: '0' }))
     expect(outcome).toMatchObject({ ok: false, errorCode: 'INVALID_CURRENCY' })
-    expect(store.calls).toEqual(['load', 'commit'])
+    const store = scripted([], [committed])
+    await handlePlaceBet(store, placeBet({ amount: '0.00' }))
+    expect(store.calls).toEqual(['commit'])
+    expect(store.committed).toMatchObject([{ account: { currency: 'EUR', delta: '0', floor: null } }])
   })
 })
 
@@ -163,7 +164,7 @@ describe('given authorizeRequest', () => {
     const refusal = { ok: false, errorCode: 'LIMIT', description: 'the limit' }
     expect(await handlePlaceBet(store, placeBet(), options)).toEqual({ ...refusal, replayed: false })
     expect(await handlePlaceBet(store, placeBet())).toEqual({ ...refusal, replayed: true })
-    expect(store.player('alice')?.balance).toBe('100')
+    expect(store.account('alice')?.balance).toBe('100')
   })
 
   test.each<[string, () => void]>([

@@ -18,6 +18,7 @@ import {
   alice,
   bet,
   faultOf,
+  type Known,
   live,
   placeBet,
   reversed,
@@ -26,6 +27,7 @@ import {
   snapshot,
   transaction,
   uncollected,
+  unmoved,
   unsettlement,
 } from './fixtures.js'
 import { type Answer, scripted } from './scripted-store.js'
@@ -207,7 +209,7 @@ describe('given a store that refuses by a rule of the PAM', () => {
         ...{ delta: '0', refusal: limitReached, reason: 'REFUSED_BY_STORE', walletTransactionId: null },
       }),
       bet: null,
-      balance: null,
+      account: unmoved,
       request: placeBet(),
     })
   })
@@ -219,7 +221,7 @@ describe('given a store that refuses by a rule of the PAM', () => {
     expect(store.committed[1]).toMatchObject({
       transaction: { refusal: limitReached },
       bet: null,
-      balance: null,
+      account: unmoved,
     })
   })
 
@@ -230,7 +232,7 @@ describe('given a store that refuses by a rule of the PAM', () => {
     const first = await handlePlaceBet(store, placeBet(), { authorizeBet })
     expect(first).toEqual({ ok: false, replayed: false, ...limitReached })
     expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: true, ...limitReached })
-    expect(memory.player('alice')?.balance).toBe('100')
+    expect(memory.account('alice')?.balance).toBe('100')
     expect(memory.bets()).toEqual([])
   })
 
@@ -251,7 +253,7 @@ describe('given a store that refuses by a rule of the PAM', () => {
     expect(store.committed[1]).toMatchObject({
       transaction: { delta: '0', refusal: { errorCode: 'INSUFFICIENT_FUNDS' } },
       bet: { credits: { BET_PAID: uncollected('60') }, revision: 3 },
-      balance: null,
+      account: unmoved,
     })
   })
 
@@ -449,7 +451,7 @@ describe('given a commit that throws', () => {
       if (when === 'before') await applyDelayed()
       expect(await handleRollbackBet(memory, rollbackBet())).toMatchObject({ ok: true, balance: '100' })
       if (when === 'after') await applyDelayed()
-      expect(memory.player('alice')?.balance).toBe('100')
+      expect(memory.account('alice')?.balance).toBe('100')
       expect(memory.bet('bet-1')?.status).toBe('ROLLED_BACK')
     },
   )
@@ -615,6 +617,16 @@ describe('given authorizeBet', () => {
     },
   )
 
+  test('when the player has several accounts, then it is called with that of the bet (D28)', async () => {
+    const authorizeBet = vi.fn()
+    const accounts = [{ ...alice, currency: 'AAA', balance: '7' }, alice]
+    const store = createMemoryStore(accounts)
+    const outcome = await handlePlaceBet(store, placeBet(), { authorizeBet, defaultCurrency: 'AAA' })
+    expect(outcome).toMatchObject({ ok: true, balance: '70', currency: 'EUR' })
+    expect(authorizeBet.mock.calls[0]?.[1]).toEqual(alice)
+    expect(store.accounts('alice')).toEqual([accounts[0], { ...alice, balance: '70' }])
+  })
+
   test('when commits conflict, then it is called once and its approval is remembered', async () => {
     const authorizeBet = vi.fn()
     await call(scripted([snapshot()], [conflict, conflict, committedWith()]), { authorizeBet })
@@ -627,8 +639,8 @@ describe('given authorizeBet', () => {
     expect((await call(store, { authorizeBet })).outcome).toMatchObject(ended)
     expect(authorizeBet).toHaveBeenCalledTimes(1)
     expect(
-      store.committed.map(({ transaction, bet, balance }) => [transaction.refusal, bet, balance]),
-    ).toEqual(Array(3).fill([ended, null, null]))
+      store.committed.map(({ transaction, bet, account }) => [transaction.refusal, bet, account]),
+    ).toEqual(Array(3).fill([ended, null, unmoved]))
   })
 
   test('when its refusal conflicts and a rule refuses by then, then the rule comes first', async () => {
@@ -646,7 +658,7 @@ describe('given authorizeBet', () => {
     expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice, withoutMessage]])
   })
 
-  test.each<[string, Partial<WalletSnapshot>]>([
+  test.each<[string, Known]>([
     ['a replay', { transaction: transaction() }],
     ['other content', { transaction: transaction({ betId: 'bet-2' }) }],
     ['an unknown player', { player: null }],
@@ -743,7 +755,7 @@ describe('given onOutcome', () => {
   const rollBack = [handleRollbackBet, rollbackBet()] as const
   interface Case {
     of: readonly [Handler, object]
-    known?: Partial<WalletSnapshot>
+    known?: Known
     commits?: CommitResult[]
     options?: WalletOptions
     errorCode?: string
@@ -901,7 +913,7 @@ describe('given hooks and stores that change their arguments', () => {
     }
     const outcome = await handlePlaceBet({ ...memory, commit }, placeBet(), { authorizeBet })
     expect(outcome).toMatchObject({ ok: true, balance: '70' })
-    expect(memory.player('bob')?.balance).toBe(alice.balance)
+    expect(memory.account('bob')?.balance).toBe(alice.balance)
   })
 
   test('when onOutcome changes the outcome, then the answer is unchanged', async () => {
@@ -978,6 +990,7 @@ describe('given invalid options', () => {
     ['betTypes', [[], 'SINGLE', [''], ['SINGLE', 1], {}, null]],
     ['rollbackTypes', [[], 'TIMEOUT', [''], [undefined], null]],
     ['clawbacks', ['false', 0, null]],
+    ['defaultCurrency', ['', 'E R', 5, null, '12345678901234567']],
     ['attemptsMax', [0, -1, 1.5, '3', Number.NaN, Number.POSITIVE_INFINITY, null]],
     ['deadlineMs', [-1, Number.NaN, '50', null]],
   ])('when %s is invalid, then INVALID_OPTIONS names it before the store is called', async (name, values) => {

@@ -103,7 +103,7 @@ describe('a fault', () => {
   test('is a WalletError whatever was thrown: a record that cannot be read, say', async () => {
     const cause = new Error('not connected any more')
     const lazy = {
-      get player(): never {
+      get accounts(): never {
         throw cause
       },
     }

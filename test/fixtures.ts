@@ -9,11 +9,11 @@ import type {
   SettlementRequest,
   UnsettlementRequest,
 } from '../src/requests.js'
-import type { Bet, Credit, Player, Transaction, WalletSnapshot } from '../src/store.js'
+import type { Account, Bet, Credit, Transaction, WalletSnapshot } from '../src/store.js'
 
 export const transactionDate = '2026-11-21T10:00:00.000Z'
 
-export const alice: Player = { playerId: 'alice', currency: 'EUR', balance: '100' }
+export const alice: Account = { playerId: 'alice', currency: 'EUR', balance: '100' }
 
 export function placeBet(fields: Partial<PlaceBetRequest> = {}): PlaceBetRequest {
   return {
@@ -94,6 +94,7 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
     currency: 'EUR',
     type: null,
     delta: '-30',
+    accountCurrency: 'EUR',
     refusal: null,
     reason: 'ACCEPTED',
     transactionDate,
@@ -102,9 +103,15 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
   }
 }
 
+/** What a store knows. `player`: the only account of the player, `null` for none. */
+export type Known = Partial<WalletSnapshot> & { player?: Account | null }
+
+/** What a commit names that moves nothing. */
+export const unmoved = { currency: 'EUR', delta: '0', floor: null }
+
 /** The snapshot of a store: alice alone, unless `fields` says otherwise. */
-export function snapshot(fields: Partial<WalletSnapshot> = {}): WalletSnapshot {
-  return { player: alice, bet: null, transaction: null, ...fields }
+export function snapshot({ player = alice, ...fields }: Known = {}): WalletSnapshot {
+  return { accounts: player === null ? [] : [player], bet: null, transaction: null, ...fields }
 }
 
 /** A deeply frozen copy, as input for a pure function. */
@@ -130,7 +137,7 @@ export interface Problem {
   errorCode: string
   description: string
   request?: Record<string, unknown>
-  player?: Partial<Player> | null
+  player?: Partial<Account> | null
   bet?: Partial<Bet>
   transaction?: Transaction
 }

@@ -36,7 +36,7 @@ const shown = (outcome: WalletOutcome) => (outcome.ok ? `ok ${outcome.balance}` 
 /** Every balance is 100 plus all recorded deltas, and not negative; a rolled-back bet nets to zero. */
 function expectExactBooks(ledgers: readonly MemoryStore[]): void {
   for (const ledger of ledgers) {
-    for (const { playerId, balance } of ['anna', 'ben'].flatMap(id => ledger.player(id) ?? [])) {
+    for (const { playerId, balance } of ['anna', 'ben'].flatMap(id => ledger.account(id) ?? [])) {
       const deltas = ledger.transactions(playerId).map(({ delta }) => toCents(delta))
       expect(toCents(balance)).toBe(100_00n + deltas.reduce((sum, delta) => sum + delta, 0n))
       expect(toCents(balance)).toBeGreaterThanOrEqual(0n)
@@ -148,7 +148,7 @@ describe('between players of different partitions', () => {
   })
 
   const balances = (ledgers: readonly MemoryStore[]) =>
-    ['anna', 'ben'].map(id => ledgers.map(ledger => ledger.player(id)?.balance).find(Boolean))
+    ['anna', 'ben'].map(id => ledgers.map(ledger => ledger.account(id)?.balance).find(Boolean))
 })
 
 describe('the routes', () => {
@@ -170,10 +170,10 @@ describe('the routes', () => {
     const store = partitionStore(async playerId => stores[playerId] ?? null)
     const load = vi.spyOn(second, 'load')
     for (const playerId of ['anna', 'ben'])
-      expect((await store.loadConfirmed?.({ ...keys, playerId }))?.player?.playerId).toBe(playerId)
+      expect((await store.loadConfirmed?.({ ...keys, playerId }))?.accounts[0]?.playerId).toBe(playerId)
     expect([confirmed.mock.calls.length, load.mock.calls.length]).toEqual([1, 1])
     expect(await store.loadConfirmed?.({ ...keys, playerId: 'unknown-player' })).toEqual({
-      ...{ player: null, bet: null, transaction: null },
+      ...{ accounts: [], bet: null, transaction: null },
     })
   })
 
@@ -188,7 +188,7 @@ describe('the routes', () => {
       commit: WalletStore['commit'] = changes => this.#memory.commit(changes)
     }
     const store = partitionStore(() => new Ledger())
-    expect((await store.loadConfirmed?.({ ...keys, playerId: 'anna' }))?.player?.balance).toBe('100')
+    expect((await store.loadConfirmed?.({ ...keys, playerId: 'anna' }))?.accounts[0]?.balance).toBe('100')
   })
 })
 

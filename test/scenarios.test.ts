@@ -22,9 +22,9 @@ function wallet(options: WalletOptions = {}, balance = '100') {
     unsettle: (fields = {}) => handleUnsettlement(store, unsettlement(fields), options),
     rollBack: (fields = {}) => handleRollbackBet(store, rollbackBet(fields), options),
     settle: (fields = {}) => recordSettlement(store, settlement(fields), options),
-    balance: () => store.player('alice')?.balance,
+    balance: () => store.account('alice')?.balance,
     /** All stored records, to compare before and after. */
-    records: () => [store.player('alice'), store.bets(), store.transactions()],
+    records: () => [store.account('alice'), store.bets(), store.transactions()],
   }
 }
 
@@ -228,7 +228,7 @@ describe('unsettlement', () => {
     const { refused, balance, store } = await spent()
     expect(refused).toMatchObject(refusal('INSUFFICIENT_FUNDS'))
     expect(balance()).toBe('20')
-    expect(store.owed('alice')).toBe('60')
+    expect(store.owed('alice')).toEqual({ EUR: '60' })
   })
 
   test('U04: given U03 and a deposit of 100, when it is retried, then still refused and 120', async () => {
@@ -237,7 +237,7 @@ describe('unsettlement', () => {
     expect(await unsettle()).toMatchObject(refusal('INSUFFICIENT_FUNDS', true))
     // D19: under a new transactionId too.
     expect(await unsettle({ transactionId: 'another' })).toMatchObject(refusal('INVALID_BET'))
-    expect([balance(), store.owed('alice')]).toEqual(['120', '60'])
+    expect([balance(), store.owed('alice')]).toEqual(['120', { EUR: '60' }])
   })
 
   test('U05: given paid 60, UNSCORED, paid 40, when UNSCORED arrives under a new id, then -40', async () => {
@@ -251,7 +251,7 @@ describe('unsettlement', () => {
   test('U06: given clawbacks: false, when UNSCORED arrives with ample funds, then refused and owed', async () => {
     const { unsettle, balance, store } = await paid({ clawbacks: false })
     expect(await unsettle()).toMatchObject(refusal('INSUFFICIENT_FUNDS'))
-    expect([balance(), store.owed('alice')]).toEqual(['130', '60'])
+    expect([balance(), store.owed('alice')]).toEqual(['130', { EUR: '60' }])
   })
 
   test('U07: given a placed bet, when UNSCORED arrives before its settlement, then it succeeds on retry', async () => {

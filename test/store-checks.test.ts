@@ -37,7 +37,7 @@ async function expectViolation(loaded: unknown, where: string, rule: RegExp) {
   const store = storeWith(loaded)
   const fault = await faultOf(handlePlaceBet(store, placeBet(), loadFirst))
   expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
-  expect(fault.message).toContain(`The store violates its contract: ${where} must be `)
+  expect(fault.message).toContain(`The store violates its contract: ${where.replace('.0', '[0]')} must be `)
   expect(fault.message).toMatch(rule)
   expect(store.commit).not.toHaveBeenCalled()
 }
@@ -60,8 +60,8 @@ test.each<[string, string, unknown]>([
   ['an amount with zeros', 'transaction.amount', '30.00'],
   ['a reason of a newer version', 'transaction.reason', 'OF_A_NEWER_VERSION'],
   ['no credits', 'bet.credits', {}],
-  ['a negative balance', 'player.balance', '-12.50'],
-  ['a further field', 'player.nickname', undefined],
+  ['a negative balance', 'accounts.0.balance', '-12.50'],
+  ['a further field', 'accounts.0.nickname', undefined],
 ])(
   'given a store that returns %s, when it is called, then its snapshot is accepted',
   async (_what, path, value) => {
@@ -83,7 +83,31 @@ describe('given an invalid snapshot', () => {
   )
 })
 
-describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given an invalid load().%s', path => {
+test.each([undefined, missing, null, 'x', 5, {}, true])(
+  'given load().accounts that are no array (%#), then STORE_CONTRACT',
+  async value => {
+    await expectViolation(withField(valid, 'accounts', value), 'load().accounts', /an array, empty for an/)
+  },
+)
+
+test.each([undefined, null, 'x', 5, []])(
+  'given an account that is no record (%#), then STORE_CONTRACT',
+  async value => {
+    await expectViolation(
+      withField(valid, 'accounts.0', value),
+      'load().accounts.0',
+      /an account \{ playerId/,
+    )
+  },
+)
+
+test('given two accounts in one currency, then STORE_CONTRACT', async () => {
+  const accounts = [alice, { ...alice, currency: 'USD' }, { ...alice, balance: '7' }]
+  const loaded = { ...valid, accounts }
+  await expectViolation(loaded, 'load().accounts[2]', /the only account in its currency/)
+})
+
+describe.each(['bet', 'transaction', 'transaction.refusal'])('given an invalid load().%s', path => {
   test.each([undefined, missing, 'x', 5, [], true])(
     'when it is neither a record nor null (%#), then STORE_CONTRACT',
     async value => {
@@ -97,7 +121,7 @@ describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given an
 })
 
 describe.each([
-  'player.balance',
+  'accounts.0.balance',
   'bet.stake',
   'bet.credits.BET_PAID.reversed',
   'bet.credits.VOIDED.owed',
@@ -147,7 +171,7 @@ describe.each(['bet.credits.BET_PAID.live', 'bet.credits.CASHOUT.live', 'transac
 )
 
 describe.each([
-  'player.currency',
+  'accounts.0.currency',
   'bet.playerId',
   'bet.currency',
   'transaction.playerId',
@@ -161,19 +185,21 @@ describe.each([
   })
 })
 
-describe.each(['transaction.currency', 'transaction.type', 'transaction.walletTransactionId'])(
-  'given an invalid load().%s',
-  path => {
-    test.each(notText.filter(value => value !== ''))(
-      'when it is neither text nor null (%#), then STORE_CONTRACT',
-      async value => {
-        await expectViolation(withField(valid, path, value), `load().${path}`, /text or null/)
-      },
-    )
-  },
-)
+describe.each([
+  'transaction.currency',
+  'transaction.accountCurrency',
+  'transaction.type',
+  'transaction.walletTransactionId',
+])('given an invalid load().%s', path => {
+  test.each(notText.filter(value => value !== ''))(
+    'when it is neither text nor null (%#), then STORE_CONTRACT',
+    async value => {
+      await expectViolation(withField(valid, path, value), `load().${path}`, /text or null/)
+    },
+  )
+})
 
-describe.each(['player.playerId', 'bet.betId', 'transaction.operation', 'transaction.transactionId'])(
+describe.each(['accounts.0.playerId', 'bet.betId', 'transaction.operation', 'transaction.transactionId'])(
   'given a load().%s other than the requested one',
   path => {
     const requested = path
@@ -242,7 +268,7 @@ test.each<[unknown, string]>([
   'given an invalid balance (%#), then the message shows the actual value, shortened',
   async (balance, ending) => {
     const fault = await faultOf(
-      handlePlaceBet(storeWith(withField(valid, 'player.balance', balance)), placeBet(), loadFirst),
+      handlePlaceBet(storeWith(withField(valid, 'accounts.0.balance', balance)), placeBet(), loadFirst),
     )
     expect(fault.message.endsWith(ending)).toBe(true)
   },

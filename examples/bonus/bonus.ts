@@ -97,12 +97,12 @@ async function apply(
   commit: PendingCommit,
   decimals: Readonly<Record<string, number>>,
 ): Promise<void> {
-  const { transaction, bet: betAfter, balance } = commit.changes
+  const { transaction, bet: betAfter, account } = commit.changes
   const { operation, playerId, betId } = transaction
   const player = players.get(playerId)
   if (player === undefined) throw new Error('The account of a locked player is missing')
   if (betAfter === null) return // a second rollback: nothing moves
-  const delta = exact(balance?.delta ?? '0')
+  const delta = exact(account.delta)
   // A bet without a row was paid in cash, and has returned cash.
   const returned = operation === 'placebet' ? 0n : liveOf(betAfter) - delta
   const none = { isStored: false, bonusStake: 0n, returned, bonusReturned: 0n, freeBets: 0 }
@@ -114,7 +114,7 @@ async function apply(
     return
   }
   const cash = exact(commit.balance) - delta - player.bonus
-  const unit = balance === null ? 1n : unitOf(balance.currency, decimals)
+  const unit = account.delta === '0' ? 1n : unitOf(account.currency, decimals)
   const bonus =
     operation === 'placebet'
       ? -least(stake, most(stake - cash, 0n))

@@ -51,8 +51,8 @@ async function refuseBlocked(query: Query, pending: readonly PendingCommit[]): P
 
 /** Every change of a balance has its row in the ledger of the PAM. */
 async function writeLedger(query: Query, pending: readonly PendingCommit[]): Promise<void> {
-  const entries = pending.flatMap(({ walletTransactionId, changes: { transaction, balance } }) =>
-    balance === null
+  const entries = pending.flatMap(({ walletTransactionId, changes: { transaction, account } }) =>
+    account.delta === '0'
       ? []
       : [[transaction.playerId, transaction.delta, transaction.operation, walletTransactionId]],
   )

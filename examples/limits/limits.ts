@@ -125,17 +125,17 @@ async function readRoom(
 /** Money of a bet that has returned, or was clawed back. A bet from before the limits has no row. */
 async function countMovement(
   query: Query,
-  { transaction, balance }: PendingCommit['changes'],
+  { transaction, account }: PendingCommit['changes'],
 ): Promise<void> {
   const { operation, type, betId } = transaction
-  if (operation === 'placebet' || balance === null) return
+  if (operation === 'placebet' || account.delta === '0') return
   const isOfStake = operation === 'rollbackbet' || type === 'VOIDED' || type === 'UNVOIDED'
   // CAST: MySQL subtracts a text as a float.
   await query(
     `UPDATE limited_bets
       SET staked = staked - CAST(? AS decimal(38, 18)), lost = lost - CAST(? AS decimal(38, 18))
       WHERE bet_id = ?`,
-    [isOfStake ? balance.delta : '0', balance.delta, betId],
+    [isOfStake ? account.delta : '0', account.delta, betId],
   )
 }
 

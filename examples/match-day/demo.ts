@@ -6,7 +6,7 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Player, recordSettlement } from 'bet-wallet'
+import { type Account, recordSettlement } from 'bet-wallet'
 import { simulateSportsbook } from 'bet-wallet/audit'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
@@ -24,14 +24,14 @@ interface Call {
   body: { transactionId: string; playerId: string } & Record<string, unknown>
 }
 
-const common = ({ playerId }: Player, transactionId: string, betId: string) => ({
+const common = ({ playerId }: Account, transactionId: string, betId: string) => ({
   transactionId,
   betId,
   playerId,
   transactionDate: '2026-11-21T18:00:00Z',
 })
 /** Bet number 4 is `b-4`, placed by `t-4`. */
-const bet = (player: Player, number: number, amount: number): Call => ({
+const bet = (player: Account, number: number, amount: number): Call => ({
   operation: 'placebet',
   body: {
     ...common(player, `t-${number}`, `b-${number}`),
@@ -42,12 +42,12 @@ const bet = (player: Player, number: number, amount: number): Call => ({
     betType: 'SINGLE',
   },
 })
-const rollback = (player: Player, transactionId: string, betId: string): Call => ({
+const rollback = (player: Account, transactionId: string, betId: string): Call => ({
   operation: 'rollbackbet',
   body: { ...common(player, transactionId, betId), type: 'TECHNICAL_ERROR' },
 })
 const settle = (
-  player: Player,
+  player: Account,
   transactionId: string,
   betId: string,
   type: string,
@@ -56,13 +56,13 @@ const settle = (
   operation: 'settlement',
   body: { ...common(player, transactionId, betId), type, amount, currency: player.currency },
 })
-const unsettle = (player: Player, transactionId: string, betId: string, type: string): Call => ({
+const unsettle = (player: Account, transactionId: string, betId: string, type: string): Call => ({
   operation: 'unsettlement',
   body: { ...common(player, transactionId, betId), type },
 })
 
 /** A step of the match day: a call, a delayed call, a movement by the PAM, or a restart of the wallet. */
-type Step = { event: string; player: Player } & (
+type Step = { event: string; player: Account } & (
   | { call: Call; password?: string }
   | { delayed: Call }
   | { cashier: string }
@@ -304,7 +304,7 @@ async function owedBy(playerId: string): Promise<string> {
   return rows[0]?.owed ?? '0'
 }
 
-function displayed(balance: string, { currency }: Player): string {
+function displayed(balance: string, { currency }: Account): string {
   const [whole = '', fraction = ''] = balance.split('.')
   const places = decimals[currency] ?? 0
   return `${places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`} ${currency}`

@@ -76,11 +76,11 @@ export function createSqliteStore(database: SqliteDatabase): WalletStore {
       try {
         const bet = rowOf('bet', { betId })
         const transaction = rowOf('transaction', { operation, transactionId })
-        const player = rowOf('player', { playerId })
+        const account = rowOf('player', { playerId })
         return {
           bet: bet === undefined ? null : JSON.parse(bet.record as string),
           transaction: transaction === undefined ? null : recordedTransaction(transaction),
-          player: player === undefined ? null : { playerId, ...accountOf(player) },
+          accounts: account === undefined ? [] : [{ playerId, ...accountOf(account) }],
         }
       } finally {
         database.exec('ROLLBACK')
@@ -88,8 +88,8 @@ export function createSqliteStore(database: SqliteDatabase): WalletStore {
     },
 
     async commit(changes) {
-      const { transaction, balance } = changes
-      const delta = balance === null ? 0n : hundredthsOf(balance.delta)
+      const { transaction, account } = changes
+      const delta = hundredthsOf(account.delta)
       if (delta === null) return inexact(transaction)
       try {
         database.exec('BEGIN IMMEDIATE') // the lock of the only writer
@@ -118,14 +118,10 @@ export function createSqliteStore(database: SqliteDatabase): WalletStore {
   }
 
   /** @returns whether all guards held */
-  function write({ transaction, bet, balance }: WalletChanges, delta: bigint): boolean {
+  function write({ transaction, bet, account }: WalletChanges, delta: bigint): boolean {
     const { operation, transactionId, playerId } = transaction
-    if (balance === null) {
-      if (rowOf('player', { playerId }) === undefined) return false // removed since the load
-    } else {
-      const floor = balance.floor === null ? null : floorOf(balance.floor)
-      if (!writes('addToBalance', { playerId, currency: balance.currency, delta, floor })) return false
-    }
+    const floor = account.floor === null ? null : floorOf(account.floor)
+    if (!writes('addToBalance', { playerId, currency: account.currency, delta, floor })) return false
     if (!writes('insertTransaction', { operation, transactionId, record: JSON.stringify(transaction) }))
       return false
     if (bet === null) return true

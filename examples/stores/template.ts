@@ -42,8 +42,8 @@ export function createMyStore(_client: Client): WalletStore {
     contractVersion: 2,
 
     async load({ operation, transactionId, playerId, betId }: WalletKeys): Promise<WalletSnapshot> {
-      // Read three records, preferably in one statement, as one consistent snapshot. Otherwise read the bet
-      // first, then the transaction, then the player. Take no locks.
+      // Read the records, preferably in one statement, as one consistent snapshot. Otherwise read the bet
+      // first, then the transaction, then the accounts. Take no locks.
       //
       // bet: by betId alone, for any player; null if it does not exist. Include the legacy bets of your PAM
       //   (D27). Never { credits: { VOIDED: undefined } }: a type that was never credited has no key.
@@ -52,10 +52,10 @@ export function createMyStore(_client: Client): WalletStore {
       // transaction: by (operation, transactionId) alone, for any player; null if it does not exist. Return
       //   its refusal, if it was refused, and the walletTransactionId that commit returned.
       //
-      // player: by playerId; null if unknown. Return blocked and closed players too: a rollback must find
-      //   them, and the hooks decide who may bet. The balance is the amount that guard 3 checks: the
-      //   available funds, not the total.
-      //     { playerId, currency: 'EUR', balance: '100.00' }
+      // accounts: all of the player, each currency once; [] if the player is unknown. Return those of blocked
+      //   and closed players too: a rollback must find them, and the hooks decide who may bet. The balance is
+      //   the amount that guard 3 checks: the available funds, not the total.
+      //     [{ playerId, currency: 'EUR', balance: '100.00' }]
       //
       // Decimals are text: '100.50'. Most drivers return a numeric column as text. A float here causes a
       // fault (STORE_CONTRACT) that names the field.
@@ -66,15 +66,14 @@ export function createMyStore(_client: Client): WalletStore {
     },
 
     async commit(changes: WalletChanges): Promise<CommitResult> {
-      const { transaction, bet, balance, request } = changes
+      const { transaction, bet, account, request } = changes
 
       // Do everything below in one database transaction. Lock rows in one order, here and in the PAM's own
       // code: the player, then the bet.
       //
-      // 1. If `balance` is not null: add balance.delta to the balance of transaction.playerId.
-      //    Guard 3, checked by the statement that writes: currency = balance.currency, and, if balance.floor
-      //    is not null, balance + delta >= floor. No row changed: 'conflict'.
-      //    If `balance` is null: do not change the balance and check nothing, but read it for the answer.
+      // 1. Add account.delta to the account of transaction.playerId in account.currency.
+      //    Guard 3, checked by the statement that writes: there is such an account, and, if account.floor is
+      //    not null, balance + delta >= floor. No row found: 'conflict'. If delta is '0' too.
       //
       // 2. Insert `transaction`.
       //    Guard 1: (operation, transactionId) is new, across all players. A unique violation: 'conflict'.
@@ -109,7 +108,7 @@ export function createMyStore(_client: Client): WalletStore {
       // Never write only a part; never read a balance and write it back; never round an amount to a column's
       // scale: return 'refused' for a debit, and throw for a credit.
       throw new Error(
-        `commit is not implemented (${transaction.operation}, ${bet?.betId}, ${balance?.delta}, ${Object.keys(request)})`,
+        `commit is not implemented (${transaction.operation}, ${bet?.betId}, ${account.delta}, ${Object.keys(request)})`,
       )
     },
   }

@@ -3,10 +3,10 @@ import { add, isZero } from '../money.js'
 import type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'
 import type { Requests } from '../requests.js'
 import type {
+  Account,
   Bet,
   Credit,
   Operation,
-  Player,
   RecordedReason,
   SettlementType,
   Transaction,
@@ -31,16 +31,25 @@ export interface Refusal {
   description: string
 }
 
+/** The operator's choices that the rules depend on. */
+export interface Policy {
+  /** Only an unsettlement depends on it (D20). */
+  clawbacks: boolean
+  /** The currency of the home account (D28); `null`: the first by code. */
+  defaultCurrency: string | null
+}
+
+export const defaultPolicy: Policy = { clawbacks: true, defaultCurrency: null }
+
 /** The rule of one operation. Pure and synchronous: no promises, no clock, no randomness. */
 export interface Rule<O extends Operation> {
   operation: O
-  /** @param clawbacks the option: only an unsettlement depends on it (D20) */
-  decide(request: Requests[O], snapshot: WalletSnapshot, clawbacks: boolean): Decision
+  decide(request: Requests[O], snapshot: WalletSnapshot, policy: Policy): Decision
   /**
    * The snapshot under which the request is accepted with changes whose guards test exactly that snapshot; so
-   * they can be committed without a load. `null`: not this request. Absent: no request of this operation.
+   * they can be committed without a load. Absent: no request of this operation.
    */
-  assume?(request: Requests[O]): WalletSnapshot | null
+  assume?(request: Requests[O]): WalletSnapshot
   /**
    * The decision if the operator or the store refuses a request that `decide` accepts. Absent for operations
    * that must not be refused: rollbacks and settlements credit money.
@@ -48,6 +57,7 @@ export interface Rule<O extends Operation> {
   refuse?(
     request: Requests[O],
     snapshot: WalletSnapshot,
+    policy: Policy,
     reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
     refusal: Refusal,
   ): Decision
@@ -68,6 +78,7 @@ export function transactionOf<O extends Operation>(operation: O, request: Reques
     currency: 'currency' in request ? request.currency : null,
     type: 'type' in request ? request.type : null,
     delta: '0',
+    accountCurrency: null,
     refusal: null,
     reason: 'ACCEPTED',
     transactionDate,
@@ -75,30 +86,35 @@ export function transactionOf<O extends Operation>(operation: O, request: Reques
   }
 }
 
+/** The transaction of a request, and the account that its commit names. */
+interface Named {
+  transaction: Transaction
+  account: Account
+}
+
 /** A success: adds `delta` to the balance and writes `bet`, unless it is `null`. */
 export function accept(
   request: Requests[Operation],
-  transaction: Transaction,
-  player: Player,
+  { transaction, account }: Named,
   change: { delta: string; bet: Bet | null; reason?: RecordedDecision },
 ): Decision {
   const { bet, reason = 'ACCEPTED' } = change
   const delta = isZero(change.delta) ? '0' : change.delta // a store may have "0.00"
-  const isDebit = delta.startsWith('-')
+  const { currency } = account
   return {
     outcome: {
       ok: true,
       replayed: false,
-      balance: add(player.balance, delta),
-      currency: player.currency,
+      balance: add(account.balance, delta),
+      currency,
       walletTransactionId: null,
     },
     reason,
     changes: {
-      transaction: { ...transaction, delta, reason },
+      transaction: { ...transaction, delta, accountCurrency: currency, reason },
       bet,
-      // A delta of 0 changes no balance and tests no floor: a zero stake or clawback never fails for funds.
-      balance: isZero(delta) ? null : { currency: player.currency, delta, floor: isDebit ? '0' : null },
+      // A delta of 0 tests no floor: a zero stake or clawback never fails for funds.
+      account: { currency, delta, floor: delta.startsWith('-') ? '0' : null },
       request: { ...request },
     },
   }
@@ -115,7 +131,7 @@ export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
  */
 export function refuseAndRecord(
   request: Requests[Operation],
-  transaction: Transaction,
+  { transaction, account: { currency } }: Named,
   reason: RecordedDecision,
   refusal: Refusal,
   bet: Bet | null = null,
@@ -125,9 +141,9 @@ export function refuseAndRecord(
     outcome: { ok: false, replayed: false, errorCode, description },
     reason,
     changes: {
-      transaction: { ...transaction, refusal: { errorCode, description }, reason },
+      transaction: { ...transaction, accountCurrency: currency, refusal: { errorCode, description }, reason },
       bet,
-      balance: null,
+      account: { currency, delta: '0', floor: null },
       request: { ...request },
     },
   }

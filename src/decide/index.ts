@@ -19,7 +19,7 @@ export type {
 } from '../requests.js'
 export { createRequestParser } from '../requests.js'
 export type * from '../store.js'
-export type { Decision, Refusal, Rule } from './decision.js'
+export type { Decision, Policy, Refusal, Rule } from './decision.js'
 export { decidePlaceBet, placeBetRule } from './place-bet.js'
 export { decideRollbackBet, rollbackBetRule } from './rollback-bet.js'
 export { decideSettlement, settlementRule } from './settlement.js'

@@ -7,10 +7,11 @@ import {
   betRolledBack,
   currencyMismatch,
   type Decision,
+  defaultPolicy,
+  type Policy,
   type Refusal,
   type Rule,
   refuseAndRecord,
-  transactionOf,
 } from './decision.js'
 import { checkRequest } from './prologue.js'
 
@@ -18,40 +19,44 @@ import { checkRequest } from './prologue.js'
  * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A
  * delayed duplicate that succeeded later would debit a stake for a bet that does not exist.
  */
-export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
-  const checks = checkRequest('placebet', request, snapshot)
+export function decidePlaceBet(
+  request: PlaceBetRequest,
+  snapshot: WalletSnapshot,
+  policy: Policy = defaultPolicy,
+): Decision {
+  const checks = checkRequest('placebet', request, snapshot, policy)
   if (checks.decision !== null) return checks.decision
-  const { transaction, player, bet } = checks
+  const { account, bet } = checks
 
   if (bet !== null) {
     // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet
     // (D10).
-    if (bet.playerId !== player.playerId) {
-      return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', betIdUsed)
+    if (bet.playerId !== request.playerId) {
+      return refuseAndRecord(request, checks, 'BET_OF_ANOTHER_PLAYER', betIdUsed)
     }
     if (bet.status === 'ROLLED_BACK') {
-      return refuseAndRecord(request, transaction, 'BET_ROLLED_BACK', betRolledBack)
+      return refuseAndRecord(request, checks, 'BET_ROLLED_BACK', betRolledBack)
     }
-    return refuseAndRecord(request, transaction, 'BET_ALREADY_EXISTS', betIdUsed)
+    return refuseAndRecord(request, checks, 'BET_ALREADY_EXISTS', betIdUsed)
   }
 
-  if (request.currency !== player.currency) {
-    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', currencyMismatch)
+  if (request.currency !== account.currency) {
+    return refuseAndRecord(request, checks, 'CURRENCY_MISMATCH', currencyMismatch)
   }
 
-  if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
-    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', {
+  if (!isZero(request.amount) && compare(account.balance, request.amount) < 0) {
+    return refuseAndRecord(request, checks, 'INSUFFICIENT_FUNDS', {
       errorCode: 'INSUFFICIENT_FUNDS',
       description: 'amount: insufficient funds',
     })
   }
 
-  return accept(request, transaction, player, {
+  return accept(request, checks, {
     delta: negate(request.amount),
     bet: {
       betId: request.betId,
       playerId: request.playerId,
-      currency: player.currency,
+      currency: account.currency,
       stake: request.amount,
       status: 'PLACED',
       credits: {},
@@ -67,13 +72,11 @@ const betIdUsed: Refusal = {
 
 /**
  * The snapshot under which a bet is accepted, without a load: the transaction and the bet are new, the player
- * has this currency and exactly the stake. The guards of the commit test just that, so a commit proves it.
- *
- * @returns `null` for a stake of 0: its commit changes no balance, so no guard tests the currency
+ * has an account in this currency with exactly the stake. The guards of the commit test just that, so a
+ * commit proves it.
  */
-export function assumedSnapshot({ playerId, amount, currency }: PlaceBetRequest): WalletSnapshot | null {
-  if (isZero(amount)) return null
-  return { player: { playerId, currency, balance: amount }, bet: null, transaction: null }
+export function assumedSnapshot({ playerId, amount, currency }: PlaceBetRequest): WalletSnapshot {
+  return { accounts: [{ playerId, currency, balance: amount }], bet: null, transaction: null }
 }
 
 export const placeBetRule: Rule<'placebet'> = {
@@ -81,6 +84,8 @@ export const placeBetRule: Rule<'placebet'> = {
   assume: assumedSnapshot,
   decide: decidePlaceBet,
   // D6: recorded and replayed with the operator's own code.
-  refuse: (request, _snapshot, reason, refusal) =>
-    refuseAndRecord(request, transactionOf('placebet', request), reason, refusal),
+  refuse(request, snapshot, policy, reason, refusal) {
+    const checks = checkRequest('placebet', request, snapshot, policy)
+    return checks.decision ?? refuseAndRecord(request, checks, reason, refusal)
+  },
 }

@@ -1,10 +1,12 @@
 /** The first checks of every rule. Their order decides the error code, so it is defined once, here. */
 import type { Requests } from '../requests.js'
-import type { Bet, Operation, Player, Transaction, WalletSnapshot } from '../store.js'
+import type { Account, Bet, Operation, Transaction, WalletSnapshot } from '../store.js'
+import { accountOf } from './accounts.js'
 import {
   betOfAnotherPlayer,
   betRolledBack,
   type Decision,
+  type Policy,
   refuse,
   transactionOf,
   unknownPlayer,
@@ -13,22 +15,29 @@ import { decideReplay } from './replay.js'
 
 /** Either a request that passed the first checks, or the decision that ended them. */
 export type FirstChecks<B extends Bet | null> =
-  | { decision: null; transaction: Transaction; player: Player; bet: B }
+  | { decision: null; transaction: Transaction; account: Account; bet: B }
   | { decision: Decision }
 
-/** 1. A retry is replayed (D2 to D4). 2. The player is known (D16). */
+/**
+ * 1. A retry is replayed (D2 to D4). 2. The player is known (D16).
+ *
+ * @returns with the account of the request's currency, else of the bet's, else the home account (D28)
+ */
 export function checkRequest<O extends Operation>(
   operation: O,
   request: Requests[O],
   snapshot: WalletSnapshot,
+  { defaultCurrency }: Policy,
 ): FirstChecks<Bet | null> {
   const transaction = transactionOf(operation, request)
-  const replay = decideReplay(transaction, snapshot)
+  const replay = decideReplay(transaction, snapshot, defaultCurrency)
   if (replay !== null) return { decision: replay }
 
-  const { player, bet } = snapshot
-  if (player === null) return { decision: refuse('UNKNOWN_PLAYER', unknownPlayer) }
-  return { decision: null, transaction, player, bet }
+  const { accounts, bet } = snapshot
+  const currency = transaction.currency ?? bet?.currency ?? null
+  const account = accountOf(accounts, currency, defaultCurrency)
+  if (account === null) return { decision: refuse('UNKNOWN_PLAYER', unknownPlayer) }
+  return { decision: null, transaction, account, bet }
 }
 
 /**
@@ -39,10 +48,11 @@ export function checkOwnBet<O extends Exclude<Operation, 'placebet'>>(
   operation: O,
   request: Requests[O],
   snapshot: WalletSnapshot,
+  policy: Policy,
 ): FirstChecks<Bet | null> {
-  const checks = checkRequest(operation, request, snapshot)
+  const checks = checkRequest(operation, request, snapshot, policy)
   if (checks.decision !== null || checks.bet === null) return checks
-  if (checks.bet.playerId === checks.player.playerId) return checks
+  if (checks.bet.playerId === request.playerId) return checks
   return { decision: refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) }
 }
 
@@ -51,8 +61,9 @@ export function checkPlacedBet<O extends 'settlement' | 'unsettlement'>(
   operation: O,
   request: Requests[O],
   snapshot: WalletSnapshot,
+  policy: Policy,
 ): FirstChecks<Bet> {
-  const checks = checkOwnBet(operation, request, snapshot)
+  const checks = checkOwnBet(operation, request, snapshot, policy)
   if (checks.decision !== null) return checks
   const { bet } = checks
   if (bet === null) {

@@ -1,6 +1,7 @@
 /** Idempotency: the answer to a retry (D2 to D4). The first check of every operation. */
 import { compare, type Decimal } from '../money.js'
 import type { Transaction, WalletSnapshot } from '../store.js'
+import { accountOf } from './accounts.js'
 import { type Decision, refuse, unknownPlayer } from './decision.js'
 
 /**
@@ -10,7 +11,11 @@ import { type Decision, refuse, unknownPlayer } from './decision.js'
  * @param snapshot with the recorded transaction, or `null`
  * @returns `null` if the transaction is new
  */
-export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot): Decision | null {
+export function decideReplay(
+  transaction: Transaction,
+  snapshot: WalletSnapshot,
+  defaultCurrency: string | null,
+): Decision | null {
   const first = snapshot.transaction
   if (first === null) return null
 
@@ -32,11 +37,14 @@ export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot)
     }
   }
 
+  // D2: the first decision with the current balance of its account. An imported one names no account.
+  const { accounts, bet } = snapshot
+  const named = first.accountCurrency ?? first.currency ?? bet?.currency ?? null
+  const account = accountOf(accounts, named, defaultCurrency)
   // D16: a success needs a balance and a currency.
-  if (snapshot.player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer)
+  if (account === null) return refuse('UNKNOWN_PLAYER', unknownPlayer)
 
-  // D2: the first decision with the current balance.
-  const { balance, currency } = snapshot.player
+  const { balance, currency } = account
   return {
     outcome: { ok: true, replayed: true, balance, currency, walletTransactionId: first.walletTransactionId },
     reason: 'REPLAYED',

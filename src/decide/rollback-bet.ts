@@ -2,34 +2,46 @@
 import { isZero } from '../money.js'
 import type { RollbackBetRequest } from '../requests.js'
 import type { Bet, WalletSnapshot } from '../store.js'
-import { accept, betCurrencyMismatch, type Decision, type Rule, refuse } from './decision.js'
+import {
+  accept,
+  betCurrencyMismatch,
+  type Decision,
+  defaultPolicy,
+  type Policy,
+  type Rule,
+  refuse,
+} from './decision.js'
 import { checkOwnBet } from './prologue.js'
 
 /**
  * Credits the stake back, once. The caller retries until it succeeds, and may call before the bet arrives.
  */
-export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
-  const checks = checkOwnBet('rollbackbet', request, snapshot)
+export function decideRollbackBet(
+  request: RollbackBetRequest,
+  snapshot: WalletSnapshot,
+  policy: Policy = defaultPolicy,
+): Decision {
+  const checks = checkOwnBet('rollbackbet', request, snapshot, policy)
   if (checks.decision !== null) return checks.decision
-  const { transaction, player, bet } = checks
+  const { account, bet } = checks
 
   if (bet === null) {
     // D11: the tombstone makes a late placebet fail.
     const tombstone: Bet = {
       betId: request.betId,
       playerId: request.playerId,
-      currency: player.currency,
+      currency: account.currency,
       stake: '0',
       status: 'ROLLED_BACK',
       credits: {},
       revision: 1,
     }
-    return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })
+    return accept(request, checks, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })
   }
 
   // D12. The balance does not change, so the currency of the bet no longer matters.
   if (bet.status === 'ROLLED_BACK') {
-    return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })
+    return accept(request, checks, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })
   }
 
   // D13: the stake would be paid twice, by the credit and by the rollback.
@@ -45,9 +57,9 @@ export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletS
     })
   }
 
-  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
+  if (bet.currency !== account.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
 
-  return accept(request, transaction, player, {
+  return accept(request, checks, {
     delta: bet.stake,
     bet: { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 },
   })

@@ -7,6 +7,8 @@ import {
   betCurrencyMismatch,
   currencyMismatch,
   type Decision,
+  defaultPolicy,
+  type Policy,
   type Rule,
   refuse,
   withCredit,
@@ -14,19 +16,23 @@ import {
 import { checkPlacedBet } from './prologue.js'
 
 /** Adds the amount to the balance and to the live credit of its type. A bet may have several settlements. */
-export function decideSettlement(request: SettlementRequest, snapshot: WalletSnapshot): Decision {
-  const checks = checkPlacedBet('settlement', request, snapshot)
+export function decideSettlement(
+  request: SettlementRequest,
+  snapshot: WalletSnapshot,
+  policy: Policy = defaultPolicy,
+): Decision {
+  const checks = checkPlacedBet('settlement', request, snapshot, policy)
   if (checks.decision !== null) return checks.decision
-  const { transaction, player, bet } = checks
+  const { account, bet } = checks
 
   // D23
-  if (request.currency !== player.currency) {
+  if (request.currency !== account.currency) {
     return refuse('CURRENCY_MISMATCH', currencyMismatch)
   }
-  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
+  if (bet.currency !== account.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
 
   const { live, reversed, owed } = bet.credits[request.type] ?? { live: null, reversed: '0', owed: '0' }
-  return accept(request, transaction, player, {
+  return accept(request, checks, {
     delta: request.amount,
     bet: withCredit(bet, request.type, { live: add(live ?? '0', request.amount), reversed, owed }),
   })

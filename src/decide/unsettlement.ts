@@ -6,6 +6,8 @@ import {
   accept,
   betCurrencyMismatch,
   type Decision,
+  defaultPolicy,
+  type Policy,
   type Rule,
   refuse,
   refuseAndRecord,
@@ -24,16 +26,17 @@ type CannotDebit = 'CLAWBACKS_DISABLED' | 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_ST
  * Debits the whole live credit of the type (D18), or nothing (D20). If funds are insufficient, the clawback
  * stays uncollected: the amount is owed to the platform, and no later unsettlement debits it (D7).
  *
- * @param cannotDebit why the PAM cannot debit the player, `'CLAWBACKS_DISABLED'` say; `null`: it can
+ * @param cannotDebit why the PAM cannot debit the player; `null`: it can
  */
 export function decideUnsettlement(
   request: UnsettlementRequest,
   snapshot: WalletSnapshot,
-  cannotDebit: CannotDebit | null = null,
+  policy: Policy = defaultPolicy,
+  cannotDebit: CannotDebit | null = policy.clawbacks ? null : 'CLAWBACKS_DISABLED',
 ): Decision {
-  const checks = checkPlacedBet('unsettlement', request, snapshot)
+  const checks = checkPlacedBet('unsettlement', request, snapshot, policy)
   if (checks.decision !== null) return checks.decision
-  const { transaction, player, bet } = checks
+  const { account, bet } = checks
 
   // D19
   const credited = reverses[request.type]
@@ -55,23 +58,23 @@ export function decideUnsettlement(
     })
   }
 
-  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
+  if (bet.currency !== account.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
 
-  if (!isZero(live) && (cannotDebit !== null || compare(player.balance, live) < 0)) {
+  if (!isZero(live) && (cannotDebit !== null || compare(account.balance, live) < 0)) {
     const description =
       cannotDebit === null
         ? 'betId: insufficient funds to reverse the settlement'
         : 'betId: the amount of the settlement cannot be debited'
     return refuseAndRecord(
       request,
-      transaction,
+      checks,
       cannotDebit ?? 'INSUFFICIENT_FUNDS',
       { errorCode: 'INSUFFICIENT_FUNDS', description },
       withCredit(bet, credited, { live: null, reversed, owed: add(owed, live) }),
     )
   }
 
-  return accept(request, transaction, player, {
+  return accept(request, checks, {
     delta: negate(live),
     bet: withCredit(bet, credited, { live: null, reversed: add(reversed, live), owed }),
   })
@@ -79,8 +82,7 @@ export function decideUnsettlement(
 
 export const unsettlementRule: Rule<'unsettlement'> = {
   operation: 'unsettlement',
-  decide: (request, snapshot, clawbacks) =>
-    decideUnsettlement(request, snapshot, clawbacks ? null : 'CLAWBACKS_DISABLED'),
+  decide: decideUnsettlement,
   // Spec 4.2 rule 1: a refusal by the PAM counts as a PAM that cannot debit: INSUFFICIENT_FUNDS with D7.
   refuse: decideUnsettlement,
 }

@@ -52,7 +52,7 @@ async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: s
   const to = new Date(Date.parse(from) + dayMs).toISOString()
   const totals = new Map<string, Total>()
   for await (const { operation, delta, refusal, ...each } of lookups.transactions({ from, to })) {
-    const currency = each.currency ?? each.betCurrency
+    const currency = each.currency ?? each.accountCurrency
     const key = `${operations.indexOf(operation)} ${currency ?? ''}`
     const total = totals.get(key) ?? { operation, currency, count: 0, sum: '0', refused: 0 }
     totals.set(key, total)

@@ -1,5 +1,5 @@
 /** What a lookup returns: the records as they are stored, with when they were recorded. Types only. */
-import type { Bet, Decimal, Player, Transaction } from '../store.js'
+import type { Account, Bet, Decimal, Transaction } from '../store.js'
 
 /** A transaction as it is recorded, with when, and the balance that it left. */
 export interface RecordedTransaction extends Transaction {
@@ -11,15 +11,10 @@ export interface RecordedTransaction extends Transaction {
    */
   recordedAt: string
   /**
-   * The player's balance right after it, in the currency of the player; for a refusal, the balance that it
-   * found. `null` for an imported transaction, where it is not known.
+   * The balance of the account right after it, in `accountCurrency`; for a refusal, the balance that it found.
+   * `null` for an imported transaction, where it is not known.
    */
   balanceAfter: Decimal | null
-  /**
-   * The currency of `delta` where the call names none (unsettlement, rollbackbet): that of the bet. `null`
-   * for the other operations, and without a bet.
-   */
-  betCurrency: string | null
 }
 
 /** A bet as it is now. */
@@ -58,8 +53,8 @@ export interface Page {
 /** A page of a player's transactions. */
 export interface PlayerHistory {
   playerId: string
-  /** As the account is now. `null`: the players' table has no such player (any more). */
-  player: Player | null
+  /** As they are now, by currency code. Empty: the players' table has no such player (any more). */
+  accounts: readonly Account[]
   /** In the order of recording, the newest first. */
   transactions: readonly RecordedTransaction[]
   /** The bets that these transactions name, as they are now, in the same order, each once. */
@@ -88,7 +83,7 @@ export interface WalletLookups {
   bet(betId: string): Promise<BetHistory | null>
   /** Every operation that has used this id (D1), in the order of recording; empty: none has. */
   transaction(transactionId: string): Promise<readonly RecordedTransaction[]>
-  /** A player's account and transactions; `null`: there is neither. */
+  /** A player's accounts and transactions; `null`: there is neither. */
   player(playerId: string, page?: Page): Promise<PlayerHistory | null>
   /**
    * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads

@@ -53,7 +53,7 @@ const explanations: Record<OutcomeReason | RecordedReason, Sentence> = {
       : { rule: 'D17, D19', why: 'the bet was rolled back before; nothing was debited or credited' },
   CURRENCY_MISMATCH: ({ operation, currency = null }) => ({
     rule: 'D23',
-    why: `the bet was in ${currency ?? 'a currency'}, which is not the currency of the account; ${operation === 'placebet' ? final : 'nothing was credited'}`,
+    why: `the bet was in ${currency ?? 'a currency'}, in which the player has no account; ${operation === 'placebet' ? final : 'nothing was credited'}`,
   }),
   INSUFFICIENT_FUNDS: call =>
     call.operation === 'unsettlement'
@@ -95,20 +95,20 @@ const accepted: Record<DecidedCall['operation'], Sentence> = {
   }),
   settlement: call => ({ rule: 'D17', why: settled(call) }),
   unsettlement: call => {
-    const { delta, betCurrency } = call
-    const credit = named(creditOf(call), delta && negate(delta), betCurrency)
+    const { delta, accountCurrency } = call
+    const credit = named(creditOf(call), delta && negate(delta), accountCurrency)
     return {
       rule: 'D18',
       why: isNothing(delta)
-        ? `${correctionOf(call)}; the ${creditOf(call)} was ${money('0', betCurrency ?? null)}, so nothing was taken back`
+        ? `${correctionOf(call)}; the ${creditOf(call)} was ${money('0', accountCurrency ?? null)}, so nothing was taken back`
         : `${correctionOf(call)}, so ${credit} was taken back`,
     }
   },
-  rollbackbet: ({ delta, betCurrency }) => ({
+  rollbackbet: ({ delta, accountCurrency }) => ({
     rule: 'spec 4.3',
     why: isNothing(delta)
-      ? `the platform rolled the bet back; its stake was ${money('0', betCurrency ?? null)}`
-      : `the platform rolled the bet back: ${named('stake', delta, betCurrency)} was returned`,
+      ? `the platform rolled the bet back; its stake was ${money('0', accountCurrency ?? null)}`
+      : `the platform rolled the bet back: ${named('stake', delta, accountCurrency)} was returned`,
   }),
 }
 
@@ -122,8 +122,8 @@ const named = (what: string, amount: Maybe<Decimal>, currency: Maybe<string>) =>
 
 const stakeOf = ({ amount, currency }: DecidedCall) => named('stake', amount, currency)
 
-const balanceOf = ({ balanceAfter, betCurrency, currency }: DecidedCall) =>
-  named('balance', balanceAfter, currency ?? betCurrency)
+const balanceOf = ({ balanceAfter, accountCurrency, currency }: DecidedCall) =>
+  named('balance', balanceAfter, accountCurrency ?? currency)
 
 function settled({ amount, currency, type }: DecidedCall): string {
   if (type === 'VOIDED') return `the bet was declared void: ${named('amount', amount, currency)} was returned`

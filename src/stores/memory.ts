@@ -2,12 +2,12 @@
  * `bet-wallet/memory`: the reference store. It meets the whole contract and is written to be read. For tests
  * and demos: its data is lost when the process ends.
  */
-import { add, compare, type Decimal, isDecimal, isNegative, negate } from '../money.js'
+import { add, compare, type Decimal, isDecimal, isNegative, isZero, negate } from '../money.js'
 import type {
+  Account,
   Bet,
   CommitResult,
   Operation,
-  Player,
   Transaction,
   WalletChanges,
   WalletKeys,
@@ -18,43 +18,50 @@ import type {
 /** A {@link WalletStore} in memory, with the PAM's side: accounts, deposits, withdrawals and queries. */
 export interface MemoryStore extends WalletStore {
   /**
-   * Adds a player.
+   * Adds an account, of a new player or in a further currency.
    *
-   * @throws {TypeError} if the player exists or a field is invalid
+   * @throws {TypeError} if the account exists or a field is invalid
    */
-  openPlayer(player: Player): void
+  openAccount(account: Account): void
   /**
    * A deposit by an external writer.
    *
    * @param amount decimal text of at least 0
+   * @param currency required only for a player with several accounts
    * @returns the balance after it
-   * @throws {TypeError} for an unknown player or an invalid amount
+   * @throws {TypeError} for an unknown account or an invalid amount
    */
-  deposit(playerId: string, amount: Decimal): Decimal
+  deposit(playerId: string, amount: Decimal, currency?: string): Decimal
   /**
    * A withdrawal or a lost casino game by an external writer, like `deposit`.
    *
    * @throws {RangeError} if the balance would fall below 0
    */
-  withdraw(playerId: string, amount: Decimal): Decimal
-  player(playerId: string): Player | null
+  withdraw(playerId: string, amount: Decimal, currency?: string): Decimal
+  /**
+   * @param currency required only for a player with several accounts
+   * @throws {TypeError} where it is missing
+   */
+  account(playerId: string, currency?: string): Account | null
+  /** All accounts, or those of a player, in the order in which they were opened. */
+  accounts(playerId?: string): Account[]
   bet(betId: string): Bet | null
   /** All bets, or those of a player, tombstones included, in the order of their first commit. */
   bets(playerId?: string): Bet[]
   /** All recorded transactions, or those of a player, refusals included, in the order of their commits. */
   transactions(playerId?: string): Transaction[]
-  /** The sum of the player's uncollected clawbacks, owed to the platform (D7). */
-  owed(playerId: string): Decimal
+  /** The sums of the player's uncollected clawbacks, owed to the platform (D7), by currency. */
+  owed(playerId: string): Record<string, Decimal>
 }
 
 /**
  * Creates a store in memory.
  *
- * @param players the initial players, with balances as decimal text: `{ playerId: 'p1', currency: 'EUR',
- *   balance: '100.00' }`
- * @throws {TypeError} naming the invalid field of a player
+ * @param accounts the initial accounts, with balances as decimal text: `{ playerId: 'p1', currency: 'EUR',
+ *   balance: '100.00' }`; of a player in several currencies, one each
+ * @throws {TypeError} naming the invalid field of an account
  */
-export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
+export function createMemoryStore(accounts: Iterable<Account> = []): MemoryStore {
   const data: Data = {
     players: new Map(),
     bets: new Map(),
@@ -73,7 +80,7 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
     ...writersOf(data),
     ...queriesOf(data),
   }
-  for (const player of players) store.openPlayer(player)
+  for (const account of accounts) store.openAccount(account)
   return store
 }
 
@@ -82,7 +89,8 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
  * again.
  */
 interface Data {
-  players: Map<string, Player>
+  /** The accounts of each player. */
+  players: Map<string, readonly Account[]>
   bets: Map<string, Bet>
   transactions: Record<Operation, Map<string, Transaction>>
   transactionsInOrder: Transaction[]
@@ -94,58 +102,76 @@ function load(data: Data, { operation, transactionId, playerId, betId }: WalletK
   return {
     bet: data.bets.get(betId) ?? null,
     transaction: data.transactions[operation].get(transactionId) ?? null,
-    player: data.players.get(playerId) ?? null,
+    accounts: accountsOf(data, playerId),
   }
 }
 
+const accountsOf = (data: Data, playerId: string) => data.players.get(playerId) ?? []
+
+function setBalance(data: Data, changed: Account, balance: Decimal): void {
+  const { playerId, currency } = changed
+  const accounts = accountsOf(data, playerId).map(account =>
+    account === changed ? frozenAccount({ playerId, currency, balance }) : account,
+  )
+  data.players.set(playerId, accounts)
+}
+
 /** All guards, then all writes: all or nothing. */
-function commit(data: Data, { transaction, bet, balance }: WalletChanges): CommitResult {
+function commit(
+  data: Data,
+  { transaction, bet, account: { currency, delta, floor } }: WalletChanges,
+): CommitResult {
   const { operation, transactionId } = transaction
   if (data.transactions[operation].has(transactionId)) return { status: 'conflict' } // guard 1
 
   const revision = bet === null ? 0 : (data.bets.get(bet.betId)?.revision ?? 0)
   if (bet !== null && revision !== bet.revision - 1) return { status: 'conflict' } // guard 2
 
-  const player = data.players.get(transaction.playerId)
-  if (player === undefined) return { status: 'conflict' } // removed since the load
-  let after = player.balance
-  if (balance !== null) {
-    if (player.currency !== balance.currency) return { status: 'conflict' } // guard 3
-    after = add(player.balance, balance.delta)
-    if (balance.floor !== null && compare(after, balance.floor) < 0) return { status: 'conflict' } // guard 3
-  }
+  const account = accountsOf(data, transaction.playerId).find(each => each.currency === currency)
+  if (account === undefined) return { status: 'conflict' } // guard 3
+  const balance = add(account.balance, delta)
+  if (floor !== null && compare(balance, floor) < 0) return { status: 'conflict' } // guard 3
 
   const walletTransactionId = `W${data.transactionsInOrder.length + 1}`
   const recorded = frozenTransaction(transaction, walletTransactionId)
   data.transactions[operation].set(transactionId, recorded)
   data.transactionsInOrder.push(recorded)
   if (bet !== null) data.bets.set(bet.betId, frozenBet(bet))
-  if (balance !== null) data.players.set(player.playerId, frozenPlayer({ ...player, balance: after }))
-  return { status: 'committed', balance: after, walletTransactionId }
+  setBalance(data, account, balance)
+  return { status: 'committed', balance, walletTransactionId }
 }
 
 /** The PAM's side: an external writer of accounts and balances. */
-function writersOf(data: Data): Pick<MemoryStore, 'openPlayer' | 'deposit' | 'withdraw'> {
-  const change = (playerId: string, delta: Decimal): Decimal => {
-    const player = data.players.get(playerId)
-    if (player === undefined) throw new TypeError('playerId: unknown player')
-    const balance = add(player.balance, delta)
+function writersOf(data: Data): Pick<MemoryStore, 'openAccount' | 'deposit' | 'withdraw'> {
+  const change = (playerId: string, delta: Decimal, currency?: string): Decimal => {
+    const account = accountIn(data, playerId, currency)
+    if (account === null) throw new TypeError('playerId: unknown player, or no account in the currency')
+    const balance = add(account.balance, delta)
     if (isNegative(delta) && isNegative(balance)) throw new RangeError('amount: insufficient funds')
-    data.players.set(playerId, frozenPlayer({ ...player, balance }))
+    setBalance(data, account, balance)
     return balance
   }
   return {
-    openPlayer(player) {
-      const { playerId, currency, balance } = player
+    openAccount(account) {
+      const { playerId, currency, balance } = account
       if (typeof playerId !== 'string' || playerId === '') throw new TypeError('playerId must be text')
       if (typeof currency !== 'string' || currency === '') throw new TypeError('currency must be text')
       if (!isDecimal(balance)) throw new TypeError('balance must be decimal text such as "100.00"')
-      if (data.players.has(playerId)) throw new TypeError('playerId: the player already exists')
-      data.players.set(playerId, frozenPlayer(player))
+      const others = accountsOf(data, playerId)
+      if (others.some(each => each.currency === currency))
+        throw new TypeError('playerId: the player already has an account in this currency')
+      data.players.set(playerId, [...others, frozenAccount(account)])
     },
-    deposit: (playerId, amount) => change(playerId, positive(amount)),
-    withdraw: (playerId, amount) => change(playerId, negate(positive(amount))),
+    deposit: (playerId, amount, currency) => change(playerId, positive(amount), currency),
+    withdraw: (playerId, amount, currency) => change(playerId, negate(positive(amount)), currency),
   }
+}
+
+function accountIn(data: Data, playerId: string, currency?: string): Account | null {
+  const accounts = accountsOf(data, playerId)
+  if (currency === undefined && accounts.length > 1)
+    throw new TypeError('currency is required: the player has several accounts')
+  return accounts.find(each => currency === undefined || each.currency === currency) ?? null
 }
 
 function positive(amount: Decimal): Decimal {
@@ -153,32 +179,39 @@ function positive(amount: Decimal): Decimal {
   throw new TypeError('amount must be decimal text of at least 0, such as "50.00"')
 }
 
-function queriesOf(data: Data): Pick<MemoryStore, 'player' | 'bet' | 'bets' | 'transactions' | 'owed'> {
+function queriesOf(
+  data: Data,
+): Pick<MemoryStore, 'account' | 'accounts' | 'bet' | 'bets' | 'transactions' | 'owed'> {
   const bets = (playerId?: string) =>
     [...data.bets.values()].filter(bet => playerId === undefined || bet.playerId === playerId)
   return {
-    player: playerId => data.players.get(playerId) ?? null,
+    account: (playerId, currency) => accountIn(data, playerId, currency),
+    accounts: playerId =>
+      playerId === undefined ? [...data.players.values()].flat() : [...accountsOf(data, playerId)],
     bet: betId => data.bets.get(betId) ?? null,
     bets,
     transactions: playerId =>
       data.transactionsInOrder.filter(({ playerId: of }) => playerId === undefined || of === playerId),
-    owed: playerId =>
-      bets(playerId)
-        .flatMap(bet => Object.values(bet.credits))
-        .reduce((sum, { owed }) => add(sum, owed), '0'),
+    owed(playerId) {
+      const sums: Record<string, Decimal> = {}
+      for (const { currency, credits } of bets(playerId))
+        for (const { owed } of Object.values(credits))
+          if (!isZero(owed)) sums[currency] = add(sums[currency] ?? '0', owed)
+      return sums
+    },
   }
 }
 
 // Field by field and not by spread: in Node 20 every frozen spread gets its own hidden class, 4 µs and 350
 // bytes each.
 
-function frozenPlayer({ playerId, currency, balance }: Player): Player {
+function frozenAccount({ playerId, currency, balance }: Account): Account {
   return Object.freeze({ playerId, currency, balance })
 }
 
 function frozenTransaction(transaction: Transaction, walletTransactionId: string): Transaction {
   const { operation, transactionId, playerId, betId } = transaction
-  const { amount, currency, type, delta, refusal, reason, transactionDate } = transaction
+  const { amount, currency, type, delta, accountCurrency, refusal, reason, transactionDate } = transaction
   return Object.freeze({
     operation,
     transactionId,
@@ -188,6 +221,7 @@ function frozenTransaction(transaction: Transaction, walletTransactionId: string
     currency,
     type,
     delta,
+    accountCurrency,
     refusal: refusal && Object.freeze({ errorCode: refusal.errorCode, description: refusal.description }),
     reason,
     transactionDate,

@@ -23,6 +23,22 @@ export const initialPlayers: readonly InitialPlayer[] = [
   { playerId: 'new', currency: 'EUR', balance: 50_00n, known: false },
 ]
 
+const joined = (playerId: string) => (playerId === 'bo' ? 'ann' : playerId)
+
+/** The same accounts with two of one player, whose home account is not the first by code. */
+export const severalAccounts = initialPlayers.map(player => ({
+  ...player,
+  playerId: joined(player.playerId),
+}))
+
+/** The same step, where the accounts of `ann` and `bo` are those of one player. */
+export function ofSeveralAccounts(step: HistoryStep): HistoryStep {
+  if (step.step === 'call')
+    return { ...step, request: { ...step.request, playerId: joined(step.request.playerId) } }
+  if (step.step !== 'deposit' && step.step !== 'withdraw') return step
+  return { ...step, playerId: joined(step.playerId), currency: step.playerId === 'bo' ? 'JPY' : 'EUR' }
+}
+
 /** The player and currency that a bet normally has. */
 const ownerOfBet: Record<string, { playerId: string; currency: string }> = {
   b1: { playerId: 'ann', currency: 'EUR' },
@@ -53,7 +69,14 @@ export const policy: fc.Arbitrary<WalletPolicy> = fc.record({
   debitMax: fc.constantFrom(90_00n, 10n ** 30n),
 })
 
-export const permissivePolicy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+/** The currency of the home account: not the first by code. */
+export const homeCurrency = 'JPY'
+
+export const permissivePolicy: WalletPolicy = {
+  clawbacks: true,
+  debitMax: 10n ** 30n,
+  defaultCurrency: homeCurrency,
+}
 
 const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof(

@@ -1,5 +1,5 @@
 /** The context of a case: the harness, the options, the trace, and the stores that it opens. */
-import type { Decimal, Player } from '../store.js'
+import type { Account, Decimal } from '../store.js'
 import { withTimeout } from '../timeout.js'
 import { anna, ben } from './changes.js'
 import { sameAmount } from './equality.js'
@@ -33,7 +33,7 @@ export type Run = (wallet: Wallet, context: CaseContext) => Promise<void>
 
 /** A case with conditions. Its wallet has these players, by default anna and ben. */
 interface CaseRow extends CaseConditions {
-  players?: readonly Player[]
+  players?: readonly Account[]
   run: Run
 }
 
@@ -86,7 +86,7 @@ export class CaseContext {
   }
 
   /** Opens a store that has these players and no other record. */
-  async open(players: readonly Player[] = [anna, ben]): Promise<Wallet> {
+  async open(players: readonly Account[] = [anna, ben]): Promise<Wallet> {
     const named = players
       .slice(0, namedPlayersMax)
       .map(({ playerId, currency, balance }) => `${short(playerId)} has ${balance} ${currency}`)

@@ -1,23 +1,31 @@
 /** Builders of valid changes, so that a case can violate one guard and satisfy the others. */
 import { add, isZero, negate } from '../money.js'
-import type { Bet, Decimal, Operation, Player, SettlementType, Transaction, WalletChanges } from '../store.js'
+import type {
+  Account,
+  Bet,
+  Decimal,
+  Operation,
+  SettlementType,
+  Transaction,
+  WalletChanges,
+} from '../store.js'
 
-export const anna: Player = { playerId: 'anna', currency: 'EUR', balance: '100.00' }
-export const ben: Player = { playerId: 'ben', currency: 'EUR', balance: '100.00' }
-export const chen: Player = { playerId: 'chen', currency: 'JPY', balance: '10000' }
+export const anna: Account = { playerId: 'anna', currency: 'EUR', balance: '100.00' }
+export const ben: Account = { playerId: 'ben', currency: 'EUR', balance: '100.00' }
+export const chen: Account = { playerId: 'chen', currency: 'JPY', balance: '10000' }
 
 export const transactionDate = '2026-11-21T18:00:00.000Z'
 
 /** Whose transaction it is: by default {@link anna}'s. */
 interface Owner {
-  player?: Player
+  player?: Account
 }
 
 function transaction(
   operation: Operation,
   transactionId: string,
   betId: string,
-  { playerId }: Player,
+  { playerId, currency }: Account,
 ): Transaction {
   return {
     operation,
@@ -28,6 +36,7 @@ function transaction(
     currency: null,
     type: null,
     delta: '0',
+    accountCurrency: currency,
     refusal: null,
     reason: 'ACCEPTED',
     transactionDate,
@@ -35,12 +44,11 @@ function transaction(
   }
 }
 
-function changesOf(of: Transaction, player: Player, bet: Bet | null): WalletChanges {
+function changesOf(of: Transaction, player: Account, bet: Bet | null): WalletChanges {
   const { transactionId, playerId, betId } = of
-  const balance = isZero(of.delta)
-    ? null
-    : { currency: player.currency, delta: of.delta, floor: of.delta.startsWith('-') ? '0' : null }
-  return { transaction: of, bet, balance, request: { transactionId, playerId, betId, transactionDate } }
+  const delta = isZero(of.delta) ? '0' : of.delta
+  const account = { currency: player.currency, delta, floor: delta.startsWith('-') ? '0' : null }
+  return { transaction: of, bet, account, request: { transactionId, playerId, betId, transactionDate } }
 }
 
 export function placeBet(

@@ -34,6 +34,7 @@ export function sameTransaction(a: Transaction, b: Transaction): boolean {
     a.currency === b.currency &&
     a.type === b.type &&
     sameAmount(a.delta, b.delta) &&
+    a.accountCurrency === b.accountCurrency &&
     a.refusal?.errorCode === b.refusal?.errorCode &&
     a.refusal?.description === b.refusal?.description &&
     (a.refusal === null) === (b.refusal === null)

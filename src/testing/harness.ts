@@ -1,6 +1,6 @@
 /** The harness that you provide: it opens your store, and its optional hooks bypass the store. */
 import type { SettlementRequest } from '../requests.js'
-import type { Decimal, Player, WalletStore } from '../store.js'
+import type { Account, Decimal, WalletStore } from '../store.js'
 
 /**
  * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is
@@ -11,8 +11,8 @@ import type { Decimal, Player, WalletStore } from '../store.js'
  * are available to all of them.
  */
 export interface StoreHarness<Opened extends { store: WalletStore } = { store: WalletStore }> {
-  /** Opens a store with these players and no other record: a fresh schema, an emptied table, a new file. */
-  open(players: readonly Player[]): Opened | Promise<Opened>
+  /** Opens a store with these accounts and no other record: a fresh schema, an emptied table, a new file. */
+  open(accounts: readonly Account[]): Opened | Promise<Opened>
   /** Releases what `open` created: connections, schemas, files. */
   close?(opened: Opened): void | Promise<void>
   /**
@@ -32,8 +32,18 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @returns the store itself, not `{ store }` as `open` does
    */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
-  /** Deposits `amount`, or withdraws it if it is negative, by PAM code. */
-  depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
+  /**
+   * Whether a player may have an account in each currency (D28): then `open` is called with several of one
+   * player. `null`: a player has one account.
+   */
+  accountPerCurrency?: true | null
+  /** Deposits `amount`, or withdraws it if it is negative, by PAM code: to the account in `currency`. */
+  depositExternally?(
+    opened: Opened,
+    playerId: string,
+    amount: Decimal,
+    currency: string,
+  ): void | Promise<void>
   /**
    * Settles a bet by PAM code, not through the store. It credits the amount to the player's balance and to
    * the bet's credit of that type, and increases the bet's revision. `null`: no code beside the store settles
@@ -41,12 +51,14 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   settleExternally?: ((opened: Opened, settlement: SettlementRequest) => void | Promise<void>) | null
   /**
-   * Locks the player's row by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a connection
+   * Locks the row of the player's account by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a connection
    * of its own. Open the store with a lock timeout of a few seconds: the case commits for this player,
    * waits until the commits give up, and looks what they have left behind. `null`: a commit never waits for
    * a player.
    */
-  holdPlayer?: ((opened: Opened, playerId: string) => HeldPlayer | Promise<HeldPlayer>) | null
+  holdPlayer?:
+    | ((opened: Opened, playerId: string, currency: string) => HeldPlayer | Promise<HeldPlayer>)
+    | null
   /**
    * Closes the player's account by PAM code, as for an exclusion. Its balance stays. `null`: no account is
    * ever closed.
@@ -73,11 +85,11 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   stopReplication?: ((opened: Opened) => Resume | Promise<Resume>) | null
   /**
-   * Counts and adds up the rows that your hook (`withinTransaction`) wrote for the player: those of your
+   * Counts and adds up the rows that your hook (`withinTransaction`) wrote for the account: those of your
    * ledger, with their amounts. Without rows of 0, and without those of deposits and settlements by PAM code.
    * `null`: your code writes no rows with a commit.
    */
-  ownRows?: ((opened: Opened, playerId: string) => OwnRows | Promise<OwnRows>) | null
+  ownRows?: ((opened: Opened, playerId: string, currency: string) => OwnRows | Promise<OwnRows>) | null
   /** Moves the store's clock forward. `null`: nothing in the store expires. */
   advanceClock?: ((opened: Opened, milliseconds: number) => void | Promise<void>) | null
   /**

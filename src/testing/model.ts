@@ -1,6 +1,6 @@
 /**
  * The independent model: the answers that the wallet must return, written only from the specification and the
- * decisions (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has
+ * decisions (D1 to D28). It has a ledger of events, a map of first answers, and sums of whole cents. It has
  * no revisions, guards or commits, and derives from the ledger the values that the library stores in its
  * records.
  */
@@ -54,7 +54,8 @@ export type HistoryStep =
       /** Of the wallet that receives this call; without it, `authorizeBet`. */
       hook?: SessionHook
     }
-  | { step: 'deposit' | 'withdraw'; playerId: string; amount: Cents }
+  /** `currency`: of one of several accounts. */
+  | { step: 'deposit' | 'withdraw'; playerId: string; amount: Cents; currency?: string }
   | { step: 'remove-player' | 'restore-player'; playerId: string }
   | { step: 'change-currency'; playerId: string; currency: string }
 
@@ -66,6 +67,7 @@ export type ModelAnswer =
   | 'done'
   | 'not-done'
 
+/** A player's account; a player with several has one for each currency. */
 export interface InitialPlayer {
   playerId: string
   currency: string
@@ -79,10 +81,28 @@ export interface WalletPolicy {
   clawbacks: boolean
   /** The store itself refuses a larger debit. */
   debitMax: Cents
+  /** Of the home account (D28). */
+  defaultCurrency?: string
+}
+
+/** The name of an account, which it keeps when its currency changes. */
+type Account = string
+
+interface AccountState {
+  playerId: string
+  initialBalance: Cents
+  currency: string
+  known: boolean
+}
+
+/** The account that a request means. */
+interface Chosen {
+  account: Account
+  currency: string
 }
 
 /** One event in the life of a bet. */
-type LedgerEntry = Ids & { currency: string; amount: Cents } & (
+type LedgerEntry = Ids & { account: Account; currency: string; amount: Cents } & (
     | { event: 'staked' | 'stake-returned' | 'cancelled-before-arrival' }
     | { event: 'credited' | 'collected' | 'uncollected'; type: SettlementType }
   )
@@ -96,6 +116,8 @@ type Verdict =
 
 interface FirstAnswer {
   content: string
+  /** That of the account. */
+  currency: string
   errorCode: string | null
 }
 
@@ -117,7 +139,8 @@ export interface WalletModel {
   copy(): WalletModel
   /** Performs a step and returns the expected answer. */
   perform(step: HistoryStep): ModelAnswer
-  balance(playerId: string): Cents
+  /** @param currency of one of several accounts */
+  balance(playerId: string, currency?: string): Cents
   /** Returns the bet; `null` for an unknown bet. */
   bet(betId: string): ModelBet | null
 }
@@ -134,24 +157,24 @@ export function createModel(players: readonly InitialPlayer[], policy: WalletPol
 
 export class Model implements WalletModel {
   readonly #policy: WalletPolicy
-  readonly #players: Map<string, { initialBalance: Cents; currency: string; known: boolean }>
+  readonly #accounts: Map<Account, AccountState>
   #ledger: readonly LedgerEntry[] = []
-  #external: readonly { playerId: string; amount: Cents }[] = []
+  #external: readonly { account: Account; amount: Cents }[] = []
   #answers: ReadonlyMap<string, FirstAnswer> = new Map()
 
   constructor(players: readonly InitialPlayer[], policy: WalletPolicy) {
     this.#policy = policy
-    this.#players = new Map(
+    this.#accounts = new Map(
       players.map(({ playerId, balance, currency, known }) => [
-        playerId,
-        { initialBalance: balance, currency, known },
+        `${playerId} ${currency}`,
+        { playerId, initialBalance: balance, currency, known },
       ]),
     )
   }
 
   copy(): Model {
     const copy = new Model([], this.#policy)
-    for (const [playerId, player] of this.#players) copy.#players.set(playerId, { ...player })
+    for (const [account, state] of this.#accounts) copy.#accounts.set(account, { ...state })
     copy.#ledger = this.#ledger
     copy.#external = this.#external
     copy.#answers = this.#answers
@@ -163,25 +186,45 @@ export class Model implements WalletModel {
       case 'call':
         return this.#answer(step.request, step.defect, step.fault)
       case 'deposit':
-        return this.#moveExternally(step.playerId, step.amount)
+        return this.#moveExternally(step, step.amount)
       case 'withdraw':
-        return this.#moveExternally(step.playerId, -step.amount)
+        return this.#moveExternally(step, -step.amount)
       default: {
-        const player = this.#players.get(step.playerId)
-        if (player === undefined) return 'not-done'
-        if (step.step === 'change-currency') player.currency = step.currency
-        else player.known = step.step === 'restore-player'
-        return 'done'
+        const accounts = this.#accountsOf(step.playerId)
+        for (const [, account] of accounts) {
+          if (step.step === 'change-currency') account.currency = step.currency
+          else account.known = step.step === 'restore-player'
+        }
+        return accounts.length === 0 ? 'not-done' : 'done'
       }
     }
   }
 
   /** The initial balance plus every external movement and every ledger entry. */
-  balance(playerId: string): Cents {
-    let sum = this.#players.get(playerId)?.initialBalance ?? 0n
-    for (const move of this.#external) if (move.playerId === playerId) sum += move.amount
-    for (const entry of this.#ledger) if (entry.playerId === playerId) sum += deltaOf(entry)
+  balance(playerId: string, currency?: string): Cents {
+    const [account] =
+      this.#accountsOf(playerId).find(([, own]) => own.currency === (currency ?? own.currency)) ?? []
+    return account === undefined ? 0n : this.#balanceOf(account)
+  }
+
+  #balanceOf(account: Account): Cents {
+    let sum = this.#accounts.get(account)?.initialBalance ?? 0n
+    for (const move of this.#external) if (move.account === account) sum += move.amount
+    for (const entry of this.#ledger) if (entry.account === account) sum += deltaOf(entry)
     return sum
+  }
+
+  #accountsOf(playerId: string): [Account, AccountState][] {
+    return [...this.#accounts].filter(([, state]) => state.playerId === playerId)
+  }
+
+  /** D28: the account in the currency, else the home account. */
+  #choose(playerId: string, wanted: string | undefined): Chosen | null {
+    const known = this.#accountsOf(playerId).filter(([, state]) => state.known)
+    const inOrder = known.map(([account, { currency }]) => ({ account, currency }))
+    inOrder.sort((one, other) => (one.currency < other.currency ? -1 : 1))
+    const inCurrency = (code?: string) => inOrder.find(({ currency }) => currency === code)
+    return inCurrency(wanted) ?? inCurrency(this.#policy.defaultCurrency) ?? inOrder[0] ?? null
   }
 
   bet(betId: string): ModelBet | null {
@@ -201,9 +244,14 @@ export class Model implements WalletModel {
     }
   }
 
-  #moveExternally(playerId: string, amount: Cents): ModelAnswer {
-    if (this.balance(playerId) + amount < 0n) return 'not-done'
-    this.#external = [...this.#external, { playerId, amount }]
+  #moveExternally(
+    { playerId, currency }: { playerId: string; currency?: string },
+    amount: Cents,
+  ): ModelAnswer {
+    const [account] =
+      this.#accountsOf(playerId).find(([, own]) => own.currency === (currency ?? own.currency)) ?? []
+    if (account === undefined || this.#balanceOf(account) + amount < 0n) return 'not-done'
+    this.#external = [...this.#external, { account, amount }]
     return 'done'
   }
 
@@ -218,83 +266,82 @@ export class Model implements WalletModel {
     const first = this.#answers.get(key)
     if (first !== undefined) return this.#replay(request, first) // D2: no changes
 
-    const verdict = this.#decide(request)
+    const wanted = 'amount' in request ? request.currency : this.bet(request.betId)?.currency
+    const chosen = this.#choose(request.playerId, wanted)
+    if (chosen === null) return { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' } // D16
+    const verdict = this.#decide(request, chosen)
     if (verdict.kind === 'refusal') return { ok: false, replayed: false, errorCode: verdict.errorCode } // D8
     if (fault === 'commit-unavailable' || fault === 'lost-before-commit') return 'fault' // D9
 
     const errorCode = verdict.kind === 'accepted' ? null : verdict.errorCode
-    this.#answers = new Map(this.#answers).set(key, { content: contentOf(request), errorCode })
+    const { currency } = chosen
+    this.#answers = new Map(this.#answers).set(key, { content: contentOf(request), currency, errorCode })
     if (verdict.entry !== null) this.#ledger = [...this.#ledger, verdict.entry]
     // After a lost answer the wallet reads the recorded decision and replays it.
     const replayed = fault === 'lost-after-commit'
-    return errorCode === null ? this.#success(request.playerId, replayed) : { ok: false, replayed, errorCode }
+    return errorCode === null ? this.#success(chosen, replayed) : { ok: false, replayed, errorCode }
   }
 
   /** D2 to D4, and D16: a success needs a player. */
-  #replay(request: ModelRequest, { content, errorCode }: FirstAnswer): ModelAnswer {
+  #replay(request: ModelRequest, { content, currency, errorCode }: FirstAnswer): ModelAnswer {
     if (content !== contentOf(request)) {
       return { ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' }
     }
     if (errorCode !== null) return { ok: false, replayed: true, errorCode }
-    if (this.#players.get(request.playerId)?.known !== true) {
-      return { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' }
-    }
-    return this.#success(request.playerId, true)
+    const chosen = this.#choose(request.playerId, currency)
+    if (chosen === null) return { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' }
+    return this.#success(chosen, true)
   }
 
-  #success(playerId: string, replayed: boolean): ModelAnswer {
-    const currency = this.#players.get(playerId)?.currency ?? ''
-    return { ok: true, replayed, balance: this.balance(playerId), currency }
+  #success({ account, currency }: Chosen, replayed: boolean): ModelAnswer {
+    return { ok: true, replayed, balance: this.#balanceOf(account), currency }
   }
 
   /** Decides a new request. The order of the checks is part of the rules: final refusals depend on it. */
-  #decide(request: ModelRequest): Verdict {
+  #decide(request: ModelRequest, chosen: Chosen): Verdict {
     const { betId, playerId } = request
-    const player = this.#players.get(playerId)
-    if (player?.known !== true) return refusal('INVALID_PLAYER') // D16
-
     const bet = this.bet(betId)
-    const { currency } = player
-    if (request.operation === 'placebet') return this.#decidePlaceBet(request, currency, bet)
+    const { currency } = chosen
+    if (request.operation === 'placebet') return this.#decidePlaceBet(request, chosen, bet)
     if (bet !== null && bet.playerId !== playerId) return refusal('INVALID_PLAYER') // D15
-    if (request.operation === 'rollbackbet') return this.#decideRollback(request, currency, bet)
+    if (request.operation === 'rollbackbet') return this.#decideRollback(request, chosen, bet)
     if (bet === null || bet.rolledBack) return refusal('INVALID_BET') // D17, D19
-    if (request.operation === 'unsettlement') return this.#decideUnsettlement(request, currency, bet)
+    if (request.operation === 'unsettlement') return this.#decideUnsettlement(request, chosen, bet)
 
     const { type, amount } = request
     if (request.currency !== currency || bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
-    return accepted({ ...idsOf(request), currency, event: 'credited', type, amount })
+    return accepted({ ...idsOf(request), ...chosen, event: 'credited', type, amount })
   }
 
   #decidePlaceBet(
     request: ModelRequest & { operation: 'placebet' },
-    currency: string,
+    chosen: Chosen,
     bet: ModelBet | null,
   ): Verdict {
-    const { amount, playerId } = request
+    const { amount } = request
     if (bet !== null) return finalRefusal('INVALID_BET') // D10, D11, D15
-    if (request.currency !== currency) return finalRefusal('INVALID_CURRENCY') // D23
-    if (amount > this.balance(playerId)) return finalRefusal('INSUFFICIENT_FUNDS')
+    if (request.currency !== chosen.currency) return finalRefusal('INVALID_CURRENCY') // D23
+    if (amount > this.#balanceOf(chosen.account)) return finalRefusal('INSUFFICIENT_FUNDS')
     if (request.sessionEnded) return finalRefusal('INVALID_SESSION_TOKEN')
     if (amount > this.#policy.debitMax) return finalRefusal('DEBIT_LIMIT_EXCEEDED')
-    return accepted({ ...idsOf(request), currency, event: 'staked', amount })
+    return accepted({ ...idsOf(request), ...chosen, event: 'staked', amount })
   }
 
-  #decideRollback(request: ModelRequest, currency: string, bet: ModelBet | null): Verdict {
-    const ids = { ...idsOf(request), currency }
+  #decideRollback(request: ModelRequest, chosen: Chosen, bet: ModelBet | null): Verdict {
+    const ids = { ...idsOf(request), ...chosen }
     if (bet === null) return accepted({ ...ids, event: 'cancelled-before-arrival', amount: 0n }) // D11
     if (bet.rolledBack) return accepted(null) // D12
     if (bet.live.size > 0 || bet.owed > 0n) return refusal('INVALID_BET') // D13
-    if (bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
+    if (bet.currency !== chosen.currency) return refusal('INVALID_CURRENCY') // D23
     return accepted({ ...ids, event: 'stake-returned', amount: bet.stake })
   }
 
   #decideUnsettlement(
     request: ModelRequest & { operation: 'unsettlement' },
-    currency: string,
+    chosen: Chosen,
     bet: ModelBet,
   ): Verdict {
-    const { betId, playerId } = request
+    const { betId } = request
     const type = request.type === 'UNSCORED' ? 'BET_PAID' : 'VOIDED'
     const amount = bet.live.get(type)
     if (amount === undefined) {
@@ -303,10 +350,11 @@ export class Model implements WalletModel {
       )
       return refusal(everCredited ? 'INVALID_BET' : 'SETTLEMENT_NOT_FOUND') // D19
     }
-    if (bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
+    if (bet.currency !== chosen.currency) return refusal('INVALID_CURRENCY') // D23
     const { clawbacks, debitMax } = this.#policy
-    const collectable = amount === 0n || (clawbacks && amount <= this.balance(playerId) && amount <= debitMax)
-    const ids = { ...idsOf(request), currency }
+    const funds = this.#balanceOf(chosen.account)
+    const collectable = amount === 0n || (clawbacks && amount <= funds && amount <= debitMax)
+    const ids = { ...idsOf(request), ...chosen }
     return collectable
       ? accepted({ ...ids, event: 'collected', type, amount }) // D18
       : finalRefusal('INSUFFICIENT_FUNDS', { ...ids, event: 'uncollected', type, amount }) // D7, D20

@@ -4,6 +4,7 @@ import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { PlaceBetRequest } from '../requests.js'
+import { homeCurrency } from './arbitraries.js'
 import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest, SessionHook } from './model.js'
 
 /**
@@ -73,7 +74,11 @@ function refuseEndedSession({ sessionId }: PlaceBetRequest): void {
   if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: session has ended')
 }
 
-const withoutHook: WalletOptions = { rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'], ...retrySettings }
+const withoutHook: WalletOptions = {
+  rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'],
+  defaultCurrency: homeCurrency,
+  ...retrySettings,
+}
 
 const optionsByHook: Record<SessionHook, WalletOptions> = {
   none: withoutHook,

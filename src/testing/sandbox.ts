@@ -4,7 +4,7 @@
  */
 import { WalletError } from '../errors.js'
 import type { WalletStore } from '../store.js'
-import { initialPlayers } from './arbitraries.js'
+import { initialPlayers, severalAccounts } from './arbitraries.js'
 import type { CaseContext } from './case-context.js'
 import { faultyStore, InjectedFaultError } from './faulty-store.js'
 import type {
@@ -34,7 +34,11 @@ const sandboxesPerStore = 50
 
 const betIds = ['b1', 'b2', 'b3', 'b4', 'b5']
 
-const knownPlayers = initialPlayers.filter(({ known }) => known)
+/** @param several whether a player has two accounts */
+const accountsWhere = (several: boolean) =>
+  (several ? severalAccounts : initialPlayers).filter(({ known }) => known)
+
+const knownPlayers = accountsWhere(false)
 
 /** Whether ids are unique across all players, or no two players have the same ones (`idScope`). */
 type IdScope = 'player' | undefined
@@ -64,15 +68,20 @@ export type Schedule = <T>(label: string, action: () => Promise<T>) => Promise<T
 
 const immediately: Schedule = (_label, action) => action()
 
-/** Balances and bets, in the shape of the model. */
+/** Balances by player and currency, and bets, in the shape of the model. */
 export interface FinalState {
   balances: ReadonlyMap<string, Cents>
   bets: ReadonlyMap<string, ModelBet | null>
 }
 
-export function finalStateOf(model: WalletModel, idScope: IdScope): FinalState {
+export function finalStateOf(model: WalletModel, idScope: IdScope, several: boolean): FinalState {
   return {
-    balances: new Map(knownPlayers.map(({ playerId }) => [playerId, model.balance(playerId)])),
+    balances: new Map(
+      accountsWhere(several).map(({ playerId, currency }) => [
+        `${playerId} ${currency}`,
+        model.balance(playerId, currency),
+      ]),
+    ),
     bets: new Map(betsOf(idScope).map(({ betId }) => [betId, model.bet(betId)])),
   }
 }
@@ -100,11 +109,13 @@ function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
 
 export class Sandboxes {
   readonly #context: CaseContext
+  readonly #several: boolean
   #wallet: Wallet | null = null
   #count = 0
 
-  constructor(context: CaseContext) {
+  constructor(context: CaseContext, several: boolean) {
     this.#context = context
+    this.#several = several
   }
 
   async next(): Promise<Sandbox> {
@@ -112,25 +123,26 @@ export class Sandboxes {
     if (this.#wallet === null || this.#count % sandboxesPerStore === 0) {
       await context.closeAll()
       context.trace.reset()
-      this.#wallet = await context.open(playersOf(this.#count))
+      this.#wallet = await context.open(playersOf(this.#count, this.#several))
     }
     this.#count += 1
     const wallet = this.#wallet
-    const balances = knownPlayers.map(
+    const balances = accountsWhere(this.#several).map(
       ({ playerId, currency, balance }) => `${playerId} has ${fromCents(balance)} ${currency}`,
     )
     context.trace.reset()
     context.trace.note('kit', balances.join(', '))
-    return new Sandbox(context, wallet, this.#count - 1, crashed => {
+    const sandbox = { number: this.#count - 1, several: this.#several }
+    return new Sandbox(context, wallet, sandbox, crashed => {
       this.#wallet = crashed
     })
   }
 }
 
 /** The players of all sandboxes of one store. */
-function playersOf(firstSandbox: number) {
+function playersOf(firstSandbox: number, several: boolean) {
   return Array.from({ length: sandboxesPerStore }, (_, offset) =>
-    knownPlayers.map(({ playerId, currency, balance }) => ({
+    accountsWhere(several).map(({ playerId, currency, balance }) => ({
       playerId: idIn(firstSandbox + offset, playerId),
       currency,
       balance: fromCents(balance),
@@ -142,14 +154,21 @@ export class Sandbox {
   wallet: Wallet
   readonly #context: CaseContext
   readonly #number: number
+  readonly #accounts: ReturnType<typeof accountsWhere>
   readonly #onCrash: (wallet: Wallet) => void
-  /** Per player: external deposits less external withdrawals. */
+  /** Per account: external deposits less external withdrawals. */
   readonly #external = new Map<string, Cents>()
 
-  constructor(context: CaseContext, wallet: Wallet, number: number, onCrash: (wallet: Wallet) => void) {
+  constructor(
+    context: CaseContext,
+    wallet: Wallet,
+    { number, several }: { number: number; several: boolean },
+    onCrash: (wallet: Wallet) => void,
+  ) {
     this.#context = context
     this.wallet = wallet
     this.#number = number
+    this.#accounts = accountsWhere(several)
     this.#onCrash = onCrash
   }
 
@@ -194,8 +213,9 @@ export class Sandbox {
 
   async finalState(): Promise<FinalState> {
     const balances = new Map<string, Cents>()
-    for (const { playerId } of knownPlayers) {
-      balances.set(playerId, toCents(await this.wallet.balance(idIn(this.#number, playerId))))
+    for (const { playerId, currency } of this.#accounts) {
+      const balance = await this.wallet.balance(idIn(this.#number, playerId), currency)
+      balances.set(`${playerId} ${currency}`, toCents(balance))
     }
     const bets = new Map<string, ModelBet | null>()
     for (const { betId, playerId } of betsOf(this.#context.harness.idScope)) {
@@ -208,7 +228,8 @@ export class Sandbox {
 
   /** Whether the PAM's own rows are those of the recorded movements. */
   async expectOwnRows(): Promise<void> {
-    await this.wallet.expectOwnRows(knownPlayers.map(({ playerId }) => idIn(this.#number, playerId)))
+    const players = new Set(this.#accounts.map(({ playerId }) => idIn(this.#number, playerId)))
+    await this.wallet.expectOwnRows([...players])
   }
 
   /** A definite answer must be what is recorded. */
@@ -232,27 +253,28 @@ export class Sandbox {
    * plus all movements, a rolled-back bet nets to zero, and the PAM's own rows are those of the movements.
    */
   async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
-    const byPlayer = new Map<string, Cents>()
+    const byAccount = new Map<string, Cents>()
     const stakesByBet = new Map<string, Cents>()
     const owners = new Map<string, string>()
     for (const request of requestsOf(steps)) {
       const record = await this.#recorded(request)
       if (record === null) continue
       const delta = toCents(record.delta)
-      addTo(byPlayer, record.playerId, delta)
+      addTo(byAccount, `${record.playerId} ${record.accountCurrency}`, delta)
       if (record.operation === 'placebet' || record.operation === 'rollbackbet') {
         addTo(stakesByBet, record.betId, delta)
         owners.set(record.betId, record.playerId)
       }
     }
     const { balances } = await this.finalState()
-    for (const { playerId, balance: initial } of knownPlayers) {
-      const balance = balances.get(playerId) ?? 0n
-      const movements = byPlayer.get(idIn(this.#number, playerId)) ?? 0n
-      const expected = initial + (this.#external.get(playerId) ?? 0n) + movements
+    for (const { playerId, currency, balance: initial } of this.#accounts) {
+      const account = `${playerId} ${currency}`
+      const balance = balances.get(account) ?? 0n
+      const movements = byAccount.get(`${idIn(this.#number, playerId)} ${currency}`) ?? 0n
+      const expected = initial + (this.#external.get(account) ?? 0n) + movements
       this.#context.check(
         balance === expected && balance >= 0n,
-        `a balance of ${fromCents(expected)} for ${playerId}: the initial balance and every recorded movement`,
+        `a balance of ${fromCents(expected)} for ${account}: the initial balance and every recorded movement`,
         fromCents(balance),
       )
     }
@@ -272,15 +294,17 @@ export class Sandbox {
   async #moveExternally(step: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Observed> {
     const { playerId, amount } = step
     const id = idIn(this.#number, playerId)
+    const own = this.#accounts.find(account => account.playerId === playerId)
+    const currency = step.currency ?? own?.currency ?? ''
     // A PAM pays out at most the balance. No other writer changes it between this read and the withdrawal.
-    if (step.step === 'withdraw' && toCents(await this.wallet.balance(id)) < amount) {
+    if (step.step === 'withdraw' && toCents(await this.wallet.balance(id, currency)) < amount) {
       return { answer: 'not-done', walletTransactionId: null }
     }
     const delta = step.step === 'deposit' ? amount : -amount
     const verb = step.step === 'deposit' ? 'deposits' : 'withdraws'
-    this.#context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
-    await this.wallet.hook('depositExternally', id, fromCents(delta))
-    addTo(this.#external, playerId, delta)
+    this.#context.trace.note('PAM', `${verb} ${fromCents(amount)} ${currency} for ${playerId}`)
+    await this.wallet.hook('depositExternally', id, fromCents(delta), currency)
+    addTo(this.#external, `${playerId} ${currency}`, delta)
     return { answer: 'done', walletTransactionId: null }
   }
 
@@ -344,12 +368,12 @@ export function shownAnswer(answer: ModelAnswer): string {
 }
 
 export function shownState({ balances, bets }: FinalState): string {
-  const ofPlayers = [...balances].map(([playerId, balance]) => `${playerId} ${fromCents(balance)}`)
+  const ofAccounts = [...balances].map(([account, balance]) => `${account} ${fromCents(balance)}`)
   const ofBets = [...bets].flatMap(([betId, bet]) => {
     if (bet === null) return []
     const status = bet.rolledBack ? 'rolled back' : 'placed'
     const live = [...bet.live].map(([type, amount]) => `${type} ${fromCents(amount)} live`)
     return [`${betId} ${status} ${[...live, `${fromCents(bet.owed)} owed`].join(', ')}`]
   })
-  return [...ofPlayers, ...ofBets].join('; ')
+  return [...ofAccounts, ...ofBets].join('; ')
 }

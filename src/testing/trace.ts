@@ -111,9 +111,11 @@ function shownKeys({ operation, transactionId, playerId, betId }: WalletKeys): s
 }
 
 function shownSnapshot(snapshot: WalletSnapshot): string {
-  const { player, bet, transaction } = snapshot ?? {}
+  const { accounts, bet, transaction } = snapshot ?? {}
   const parts = [
-    player ? `balance ${player.balance} ${player.currency}` : `player ${player}`,
+    accounts?.length
+      ? `balance ${accounts.map(({ balance, currency }) => `${balance} ${currency}`).join(' and ')}`
+      : `accounts ${shown(accounts)}`,
     bet ? `bet ${bet.status} revision ${bet.revision} ${credits(bet.credits)}`.trimEnd() : `bet ${bet}`,
     transaction
       ? `transaction ${transaction.refusal ? transaction.refusal.errorCode : transaction.delta}`
@@ -128,16 +130,14 @@ function credits(byType: object | undefined): string {
     .join(' ')
 }
 
-function shownChanges({ transaction, bet, balance }: WalletChanges): string {
+function shownChanges({ transaction, bet, account }: WalletChanges): string {
   const { operation, transactionId, playerId, refusal } = transaction
   const parts = [
     `${operation} ${short(transactionId)} of ${short(playerId)}${refusal ? ` (refused ${refusal.errorCode})` : ''}`,
     bet
       ? `bet ${short(bet.betId)} ${bet.status} revision ${bet.revision} ${credits(bet.credits)}`.trimEnd()
       : 'no bet',
-    balance
-      ? `${balance.delta} ${balance.currency}${balance.floor === null ? '' : `, floor ${balance.floor}`}`
-      : 'balance unchanged',
+    `${account.delta} ${account.currency}${account.floor === null ? '' : `, floor ${account.floor}`}`,
   ]
   return parts.join('; ')
 }

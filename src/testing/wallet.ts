@@ -1,10 +1,10 @@
 /** One connection to the store under test, with every call traced, and with the checks that cases share. */
 import { add, type Decimal, isDecimal, isZero } from '../money.js'
 import type {
+  Account,
   Bet,
   CommitResult,
   Operation,
-  Player,
   Transaction,
   WalletChanges,
   WalletStore,
@@ -33,7 +33,10 @@ interface Shared {
   sent: Map<string, Transaction>
 }
 
-const noRows: OwnRows = { count: 0, sum: '0' }
+interface ExpectedRows extends OwnRows {
+  playerId: string
+  currency: string
+}
 
 export class Wallet {
   /** Every call of this store is traced. */
@@ -114,14 +117,21 @@ export class Wallet {
     return (await this.#read({ operation, transactionId, ...this.#inPartitionOf(of) })).transaction
   }
 
-  async player(playerId: string): Promise<Player | null> {
-    return (await this.#read({ playerId })).player
+  async accounts(playerId: string): Promise<readonly Account[]> {
+    return (await this.#read({ playerId })).accounts
   }
 
-  async balance(playerId: string): Promise<Decimal> {
-    const player = await this.player(playerId)
-    this.#check(player !== null, `the player ${playerId}`, null)
-    return player.balance
+  /** @param currency of one of several accounts */
+  async balance(playerId: string, currency?: string): Promise<Decimal> {
+    const accounts = await this.accounts(playerId)
+    const found = accounts.filter(account => currency === undefined || account.currency === currency)
+    const [account] = found
+    this.#check(
+      account !== undefined && found.length === 1,
+      `one account of ${playerId}${currency === undefined ? '' : ` in ${currency}`}`,
+      accounts,
+    )
+    return account.balance
   }
 
   async existingBet(betId: string, of?: string): Promise<Bet> {
@@ -130,8 +140,13 @@ export class Wallet {
     return bet
   }
 
-  async expectBalance(playerId: string, expected: Decimal, why: string | null = null): Promise<void> {
-    const balance = await this.balance(playerId)
+  async expectBalance(
+    playerId: string,
+    expected: Decimal,
+    why: string | null = null,
+    currency?: string,
+  ): Promise<void> {
+    const balance = await this.balance(playerId, currency)
     const text = `a balance of exactly ${expected} for ${short(playerId)}${why === null ? '' : `: ${why}`}`
     this.#check(sameAmount(balance, expected), text, balance)
   }
@@ -158,20 +173,30 @@ export class Wallet {
   async expectOwnRows(playerIds?: readonly string[]): Promise<void> {
     const { harness, sent } = this.#shared
     if (harness.ownRows === undefined || harness.ownRows === null) return
-    const expected = new Map<string, OwnRows>((playerIds ?? []).map(playerId => [playerId, noRows]))
+    const accounts = await Promise.all((playerIds ?? []).map(playerId => this.accounts(playerId)))
+    const expected = new Map<string, ExpectedRows>()
+    const expect = (playerId: string, currency: string, delta: Decimal) => {
+      const { count, sum } = expected.get(`${currency} ${playerId}`) ?? { count: 0, sum: '0' }
+      const more = isZero(delta) ? 0 : 1
+      expected.set(`${currency} ${playerId}`, {
+        playerId,
+        currency,
+        count: count + more,
+        sum: add(sum, delta),
+      })
+    }
+    for (const { playerId, currency } of accounts.flat()) expect(playerId, currency, '0')
     for (const { operation, transactionId, playerId } of sent.values()) {
       if (playerIds !== undefined && !playerIds.includes(playerId)) continue
-      const { count, sum } = expected.get(playerId) ?? noRows
       const recorded = await this.transaction(operation, transactionId, playerId)
       // It may have been recorded for another player.
-      const delta = recorded?.playerId === playerId ? recorded.delta : '0'
-      expected.set(playerId, isZero(delta) ? { count, sum } : { count: count + 1, sum: add(sum, delta) })
+      if (recorded?.playerId === playerId) expect(playerId, recorded.accountCurrency ?? '', recorded.delta)
     }
-    for (const [playerId, { count, sum }] of expected) {
-      const rows = await this.hook('ownRows', playerId)
+    for (const { playerId, currency, count, sum } of expected.values()) {
+      const rows = await this.hook('ownRows', playerId, currency)
       this.#check(
         rows?.count === count && isDecimal(rows.sum) && sameAmount(rows.sum, sum),
-        `ownRows of ${short(playerId)} to be those of the recorded movements: ${shown({ count, sum })}`,
+        `ownRows of ${short(playerId)} in ${currency} to be those of the recorded movements: ${shown({ count, sum })}`,
         rows,
       )
     }
@@ -190,9 +215,9 @@ export class Wallet {
       playerId,
       betId: bet?.betId ?? betId,
     })
-    const { player } = snapshot
+    const accounts = snapshot.accounts.map(each => ({ ...each, balance: withoutTrailingZeros(each.balance) }))
     return {
-      player: shown(player && { ...player, balance: withoutTrailingZeros(player.balance) }),
+      accounts: shown(accounts.map(shown).sort()),
       bet: shown(snapshot.bet),
       transaction: shown(snapshot.transaction),
     }

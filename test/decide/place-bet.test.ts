@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { defaultPolicy } from '../../src/decide/decision.js'
 import { decidePlaceBet, placeBetRule as rule } from '../../src/decide/place-bet.js'
 import type { PlaceBetRequest } from '../../src/requests.js'
-import type { Bet, WalletSnapshot } from '../../src/store.js'
-import { alice, bet, frozen, live, placeBet, snapshot, transaction, withProblems } from '../fixtures.js'
+import type { Bet } from '../../src/store.js'
+import {
+  alice,
+  bet,
+  frozen,
+  type Known,
+  live,
+  placeBet,
+  snapshot,
+  transaction,
+  unmoved,
+  withProblems,
+} from '../fixtures.js'
 import {
   betOfAnotherPlayer,
   betRolledBack,
@@ -12,7 +24,7 @@ import {
   unknownPlayer,
 } from './order-of-checks.js'
 
-const decide = (fields: Partial<PlaceBetRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
+const decide = (fields: Partial<PlaceBetRequest> = {}, known: Known = {}) =>
   decidePlaceBet(frozen(placeBet(fields)), frozen(snapshot(known)))
 
 /** The changes by D6: the refused transaction, and nothing else. */
@@ -26,7 +38,7 @@ const recorded = (errorCode: string, reason: string, request = placeBet()) => ({
     reason,
   }),
   bet: null,
-  balance: null,
+  account: unmoved,
   request,
 })
 
@@ -38,7 +50,7 @@ describe('given a player with 100 and an unknown bet', () => {
       changes: {
         transaction: transaction({ delta: '-30', walletTransactionId: null }),
         bet: bet({ stake: '30', status: 'PLACED', credits: {}, revision: 1 }),
-        balance: { currency: 'EUR', delta: '-30', floor: '0' },
+        account: { currency: 'EUR', delta: '-30', floor: '0' },
         request: placeBet(),
       },
     })
@@ -69,7 +81,7 @@ describe('given a stake of 0', () => {
     balance => {
       const { outcome, changes } = decide({ amount: '0' }, { player: { ...alice, balance } })
       expect(outcome).toMatchObject({ ok: true, balance })
-      expect(changes?.balance).toBeNull()
+      expect(changes?.account).toEqual(unmoved)
       expect(changes?.transaction.delta).toBe('0')
       expect(changes?.bet).toEqual(bet({ stake: '0' }))
     },
@@ -77,7 +89,7 @@ describe('given a stake of 0', () => {
 
   test('when the amount is 0.00, then the bet is placed and the balance does not change', () => {
     const { changes } = decide({ amount: '0.00' }, { player: { ...alice, balance: '0' } })
-    expect(changes?.balance).toBeNull()
+    expect(changes?.account).toEqual(unmoved)
     expect(changes?.transaction.delta).toBe('0')
   })
 })
@@ -148,13 +160,13 @@ test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(
   'D6: given a bet that the rules allow, when it is %s, then its error code is recorded and the balance does not change',
   reason => {
     const refusal = { errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
-    expect(rule.refuse?.(frozen(placeBet()), frozen(snapshot()), reason, refusal)).toEqual({
+    expect(rule.refuse?.(frozen(placeBet()), frozen(snapshot()), defaultPolicy, reason, refusal)).toEqual({
       outcome: { ok: false, replayed: false, ...refusal },
       reason,
       changes: {
         transaction: transaction({ delta: '0', walletTransactionId: null, refusal, reason }),
         bet: null,
-        balance: null,
+        account: unmoved,
         request: placeBet(),
       },
     })

@@ -4,11 +4,12 @@ import { decideReplay } from '../../src/decide/replay.js'
 import { decideRollbackBet } from '../../src/decide/rollback-bet.js'
 import { decideSettlement } from '../../src/decide/settlement.js'
 import { decideUnsettlement } from '../../src/decide/unsettlement.js'
-import type { Transaction, WalletSnapshot } from '../../src/store.js'
+import type { Transaction } from '../../src/store.js'
 import {
   alice,
   bet,
   frozen,
+  type Known,
   placeBet,
   rollbackBet,
   settlement,
@@ -19,8 +20,8 @@ import {
 
 const requested = (fields: Partial<Transaction> = {}) =>
   transaction({ delta: '0', walletTransactionId: null, ...fields })
-const decide = (fields: Partial<Transaction>, known: Partial<WalletSnapshot>) =>
-  decideReplay(frozen(requested(fields)), frozen(snapshot(known)))
+const decide = (fields: Partial<Transaction>, known: Known) =>
+  decideReplay(frozen(requested(fields)), frozen(snapshot(known)), null)
 
 const conflict = {
   outcome: {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { decideRollbackBet, rollbackBetRule as rule } from '../../src/decide/rollback-bet.js'
-import type { Bet, Credit, WalletSnapshot } from '../../src/store.js'
+import type { Bet, Credit } from '../../src/store.js'
 import {
   alice,
   bet,
   frozen,
+  type Known,
   live,
   type Problem,
   reversed,
@@ -12,6 +13,7 @@ import {
   snapshot,
   transaction,
   uncollected,
+  unmoved,
   withProblems,
 } from '../fixtures.js'
 import {
@@ -22,8 +24,7 @@ import {
   unknownPlayer,
 } from './order-of-checks.js'
 
-const decide = (known: Partial<WalletSnapshot> = {}) =>
-  decideRollbackBet(frozen(rollbackBet()), frozen(snapshot(known)))
+const decide = (known: Known = {}) => decideRollbackBet(frozen(rollbackBet()), frozen(snapshot(known)))
 
 const requested = transaction({
   operation: 'rollbackbet',
@@ -43,7 +44,7 @@ describe('given a placed bet of 30', () => {
       changes: {
         transaction: { ...requested, delta: '30' },
         bet: bet({ status: 'ROLLED_BACK', revision: 2 }),
-        balance: { currency: 'EUR', delta: '30', floor: null },
+        account: { currency: 'EUR', delta: '30', floor: null },
         request: rollbackBet(),
       },
     })
@@ -62,7 +63,7 @@ describe('given a placed bet of 30', () => {
       expect(decide({ bet: bet({ stake }) }).changes).toEqual({
         transaction: { ...requested, delta: expect.stringMatching(/^0(\.00)?$/) },
         bet: bet({ stake, status: 'ROLLED_BACK', revision: 2 }),
-        balance: null,
+        account: unmoved,
         request: rollbackBet(),
       })
     },
@@ -76,7 +77,7 @@ test('D11: given an unknown bet, when it is rolled back, then a tombstone is rec
     changes: {
       transaction: { ...requested, reason: 'TOMBSTONE_CREATED' },
       bet: bet({ stake: '0', status: 'ROLLED_BACK', revision: 1 }),
-      balance: null,
+      account: unmoved,
       request: rollbackBet(),
     },
   })
@@ -100,7 +101,7 @@ describe('D12: given a bet that is rolled back already', () => {
         changes: {
           transaction: { ...requested, reason: 'ALREADY_ROLLED_BACK' },
           bet: null,
-          balance: null,
+          account: unmoved,
           request: rollbackBet(),
         },
       })
@@ -138,7 +139,7 @@ describe('D13: given a bet with credits, when it is rolled back', () => {
   test('and every credit was reversed, then the stake is credited back', () => {
     const credits = { BET_PAID: reversed('60'), VOIDED: { ...reversed('30'), owed: '0.00' } }
     const { changes } = decide({ bet: bet({ credits, revision: 5 }) })
-    expect(changes?.balance).toEqual({ currency: 'EUR', delta: '30', floor: null })
+    expect(changes?.account).toEqual({ currency: 'EUR', delta: '30', floor: null })
     expect(changes?.bet).toEqual(bet({ credits, status: 'ROLLED_BACK', revision: 6 }))
   })
 })

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { decideSettlement, settlementRule as rule } from '../../src/decide/settlement.js'
 import type { SettlementRequest } from '../../src/requests.js'
-import type { Bet, WalletSnapshot } from '../../src/store.js'
+import type { Bet } from '../../src/store.js'
 import {
   alice,
   bet,
   frozen,
+  type Known,
   live,
   reversed,
   settlement,
   snapshot,
   transaction,
+  unmoved,
   withProblems,
 } from '../fixtures.js'
 import {
@@ -23,7 +25,7 @@ import {
   unknownPlayer,
 } from './order-of-checks.js'
 
-const decide = (fields: Partial<SettlementRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
+const decide = (fields: Partial<SettlementRequest> = {}, known: Known = {}) =>
   decideSettlement(frozen(settlement(fields)), frozen(snapshot({ bet: bet(), ...known })))
 
 const requested = transaction({
@@ -45,7 +47,7 @@ describe('D17: given a placed bet', () => {
         changes: {
           transaction: { ...requested, type, delta: '60' },
           bet: bet({ credits: { [type]: live('60') }, revision: 2 }),
-          balance: { currency: 'EUR', delta: '60', floor: null },
+          account: { currency: 'EUR', delta: '60', floor: null },
           request: settlement({ type }),
         },
       })
@@ -58,7 +60,7 @@ describe('D17: given a placed bet', () => {
     expect(changes).toEqual({
       transaction: { ...requested, amount: '0' },
       bet: bet({ credits: { BET_PAID: live('0') }, revision: 2 }),
-      balance: null,
+      account: unmoved,
       request: settlement({ amount: '0' }),
     })
   })

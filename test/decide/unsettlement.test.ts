@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { defaultPolicy } from '../../src/decide/decision.js'
 import { decideUnsettlement, unsettlementRule as rule } from '../../src/decide/unsettlement.js'
 import type { UnsettlementRequest } from '../../src/requests.js'
-import type { Bet, WalletSnapshot } from '../../src/store.js'
+import type { Bet } from '../../src/store.js'
 import {
   alice,
   bet,
   frozen,
+  type Known,
   live,
   type Problem,
   reversed,
   snapshot,
   transaction,
   uncollected,
+  unmoved,
   unsettlement,
   withProblems,
 } from '../fixtures.js'
@@ -26,11 +29,11 @@ import {
 
 const paid = bet({ credits: { BET_PAID: live('60') }, revision: 2 })
 
-const decide = (
-  known: Partial<WalletSnapshot> = {},
-  fields: Partial<UnsettlementRequest> = {},
-  cannotDebit?: Parameters<typeof decideUnsettlement>[2],
-) => decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), cannotDebit)
+const decide = (known: Known = {}, fields: Partial<UnsettlementRequest> = {}, clawbacks = true) =>
+  decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), {
+    ...defaultPolicy,
+    clawbacks,
+  })
 
 const requested = transaction({
   operation: 'unsettlement',
@@ -50,7 +53,7 @@ const leftUncollected = (reason: string) => ({
     refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: expect.any(String) },
   },
   bet: bet({ credits: { BET_PAID: uncollected('60') }, revision: 3 }),
-  balance: null,
+  account: unmoved,
   request: unsettlement(),
 })
 
@@ -62,7 +65,7 @@ describe('given a bet that paid 60', () => {
       changes: {
         transaction: { ...requested, delta: '-60' },
         bet: bet({ credits: { BET_PAID: reversed('60') }, revision: 3 }),
-        balance: { currency: 'EUR', delta: '-60', floor: '0' },
+        account: { currency: 'EUR', delta: '-60', floor: '0' },
         request: unsettlement(),
       },
     })
@@ -87,7 +90,7 @@ describe('given a bet that paid 60', () => {
   })
 
   test('when the PAM cannot debit, then the clawback stays uncollected despite sufficient funds (D20)', () => {
-    const decision = decide({}, {}, 'CLAWBACKS_DISABLED')
+    const decision = decide({}, {}, false)
     expect(decision.outcome).toEqual({
       ok: false,
       replayed: false,
@@ -103,6 +106,7 @@ describe('given a bet that paid 60', () => {
     const decision = rule.refuse?.(
       frozen(unsettlement()),
       frozen(snapshot({ bet: paid })),
+      defaultPolicy,
       'REFUSED_BY_STORE',
       pam,
     )
@@ -125,7 +129,7 @@ describe('D18: given credits of several types', () => {
 
   test('when it is unvoided, then only the VOIDED credit is debited', () => {
     const { changes } = decide({ bet: several }, { type: 'UNVOIDED' })
-    expect(changes?.balance?.delta).toBe('-30')
+    expect(changes?.account.delta).toBe('-30')
     expect(changes?.bet).toEqual({
       ...several,
       credits: { ...several.credits, VOIDED: reversed('30') },
@@ -135,18 +139,18 @@ describe('D18: given credits of several types', () => {
 
   test('when it is unscored, then only the BET_PAID credit is debited', () => {
     const { changes } = decide({ bet: several })
-    expect(changes?.balance?.delta).toBe('-60')
+    expect(changes?.account.delta).toBe('-60')
     expect(changes?.bet?.credits).toEqual({ ...several.credits, BET_PAID: reversed('60') })
   })
 
   test('when amounts were reversed and left uncollected before, then these sums grow and only the live amount is debited', () => {
     const again = bet({ credits: { BET_PAID: { live: '40', reversed: '60', owed: '5.5' } } })
     expect(decide({ bet: again }).changes).toMatchObject({
-      balance: { delta: '-40' },
+      account: { delta: '-40' },
       bet: { credits: { BET_PAID: { live: null, reversed: '100', owed: '5.5' } } },
     })
     expect(decide({ bet: again, player: { ...alice, balance: '1' } }).changes).toMatchObject({
-      balance: null,
+      account: unmoved,
       bet: { credits: { BET_PAID: { live: null, reversed: '60', owed: '45.5' } } },
     })
   })
@@ -162,13 +166,9 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
     'when the balance is %s and the credit %s, then the credit is reversed and the balance does not change (clawbacks: %s)',
     (balance, credit, clawbacks) => {
       const lost = bet({ credits: { BET_PAID: live(credit) }, revision: 2 })
-      const { outcome, changes } = decide(
-        { bet: lost, player: { ...alice, balance } },
-        {},
-        clawbacks ? null : 'CLAWBACKS_DISABLED',
-      )
+      const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, clawbacks)
       expect(outcome).toMatchObject({ ok: true, balance })
-      expect(changes?.balance).toBeNull()
+      expect(changes?.account).toEqual(unmoved)
       expect(changes?.transaction).toEqual(requested)
       expect(changes?.bet).toEqual(bet({ credits: { BET_PAID: reversed('0') }, revision: 3 }))
     },

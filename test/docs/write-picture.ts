@@ -23,7 +23,7 @@ const forgetful: WalletStore = {
   async commit(changes) {
     const { operation, playerId, refusal } = changes.transaction
     if (operation !== 'placebet' || refusal?.errorCode !== 'INSUFFICIENT_FUNDS') return memory.commit(changes)
-    const balance = memory.player(playerId)?.balance ?? '0'
+    const balance = memory.account(playerId)?.balance ?? '0'
     return { status: 'committed', balance, walletTransactionId: null }
   },
 }

@@ -6,7 +6,7 @@ import { createPostgresStore, migratePostgres, type PendingCommit, type Query } 
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { numbered } from '../../examples/limits/limits.js'
-import type { Player } from '../../src/store.js'
+import type { Account } from '../../src/store.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { exactCollation, noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
@@ -20,7 +20,7 @@ export interface Accounts {
   /** Statements of the PAM in one database transaction. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
   /** Empties all tables, and opens these accounts. */
-  reset(players: readonly Player[]): Promise<void>
+  reset(players: readonly Account[]): Promise<void>
   /** A store with connections of its own. */
   connect(rule: Rule): { store: WalletStore; end(): Promise<unknown> }
   drop(): Promise<void>
@@ -137,7 +137,7 @@ async function startMysql(
   }
 }
 
-async function openAccounts(query: Query, players: readonly Player[]): Promise<void> {
+async function openAccounts(query: Query, players: readonly Account[]): Promise<void> {
   for (const { playerId, currency, balance } of players)
     await query('INSERT INTO accounts (player_id, currency, balance) VALUES (?, ?, ?)', [
       playerId,

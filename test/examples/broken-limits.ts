@@ -369,9 +369,9 @@ const ofStakes: BrokenRule[] = [
     says: /limit exceeded: anna had staked 100.00 of 100.00, and a bet of 0.01 was accepted/,
     make: withMore(async (query, pending) => {
       for (const {
-        changes: { transaction, balance },
+        changes: { transaction, account },
       } of pending)
-        if (transaction.operation === 'rollbackbet' && balance !== null)
+        if (transaction.operation === 'rollbackbet' && account.delta !== '0')
           await query('UPDATE limited_bets SET staked = staked - ? WHERE player_id = ? AND bet_id <> ?', [
             transaction.delta,
             transaction.playerId,
@@ -434,7 +434,7 @@ const ofExclusions: BrokenRule[] = [
     fault: 'looks at debits only, so a free bet of an excluded player is accepted',
     foundBy: 'no bet is accepted, not even with a stake of 0; money still returns; other players can bet',
     says: /exclusion passed: anna is excluded, and a free bet \(stake 0\) was accepted/,
-    make: without(changes => isNewBet(changes) && changes.balance === null),
+    make: without(changes => isNewBet(changes) && changes.account.delta === '0'),
   },
   {
     fault: 'refuses the clawback of an excluded player',

@@ -68,7 +68,7 @@ export function testRunning(
   test('when a caller disconnects in the middle of the body, then nothing is written', async context => {
     if (wallet.inside === null) return context.skip('the wallet runs in another process')
     const { store, errors, server } = wallet.inside
-    const before = { transactions: store.transactions(), anna: store.player('anna') }
+    const before = { transactions: store.transactions(), anna: store.account('anna') }
     const [call] = exchanges
     const body = String(call?.request.body).replaceAll('-1"', '-disconnected"')
     const socket = connect(wallet.port, '127.0.0.1')
@@ -91,7 +91,7 @@ export function testRunning(
     if (inFlight !== null) expect((await inFlight.answered).status).toBe(400)
 
     expect(store.transactions()).toEqual(before.transactions)
-    expect(store.player('anna')).toEqual(before.anna)
+    expect(store.account('anna')).toEqual(before.anna)
     expect(errors).toEqual([])
     const { status } = await send(wallet.port, agent, { ...(call as Exchange).request, body: '{}' })
     expect(status).toBe(400)

@@ -4,13 +4,13 @@
  * Behind a body parser of the application some answers differ. Each exchange states which, and why.
  */
 import { gzipSync } from 'node:zlib'
-import type { Player } from 'bet-wallet'
+import type { Account } from 'bet-wallet'
 
 export const credentials = { username: 'platform', password: 'sécret:with a colon' }
 export const basePath = '/wallet'
 export const bodyBytesMax = 65_536
 
-export const initialPlayers: readonly Player[] = [
+export const initialPlayers: readonly Account[] = [
   { playerId: 'anna', currency: 'EUR', balance: '100.00' },
   { playerId: 'kenji', currency: 'JPY', balance: '5000' },
   { playerId: 'satoshi', currency: 'BTC', balance: '923456789.12345678' },

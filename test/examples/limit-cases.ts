@@ -99,7 +99,7 @@ export const exclusionCases: LimitCases = {
     await send('unsettlement', 2, {}, true)
     await send('settlement', 3, { amount: '0' }, true)
     const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
-    const { player } = await wallet.store.load(keys)
+    const [player] = (await wallet.store.load(keys)).accounts
     check(Number(player?.balance) === 99_940, 'a balance of 99940', player)
   },
   async 'it holds from its moment, also for bets that are about to be committed'(open) {

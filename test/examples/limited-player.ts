@@ -1,6 +1,6 @@
 /** A player with a limit: plays bets, counts what was accepted, and says in words where a rule was wrong. */
 import type { SettlementType, WalletOptions, WalletStore } from 'bet-wallet'
-import type { Player } from '../../src/store.js'
+import type { Account } from '../../src/store.js'
 import { commitTogether } from '../../src/testing/gathered-commits.js'
 import { fromCents, toCents } from '../../src/testing/platform.js'
 import { type CallResult, call } from '../../src/testing/platform-calls.js'
@@ -22,7 +22,7 @@ export interface LimitedWallet {
 }
 
 /** Opens a wallet with these players and no other record. */
-export type OpenLimited = (players: readonly Player[]) => Promise<LimitedWallet>
+export type OpenLimited = (players: readonly Account[]) => Promise<LimitedWallet>
 
 const verbs = { stakes: 'staked', losses: 'lost, open bets included,' }
 

@@ -16,7 +16,7 @@ const event: RecordedTransaction = {
     walletTransactionId: '77',
     recordedAt: '2026-11-21T10:00:01.000Z',
     balanceAfter: '70',
-    betCurrency: null,
+    accountCurrency: null,
   },
 }
 const delivery = { attempt: 1, signal: new AbortController().signal }

@@ -295,7 +295,7 @@ describe('given mutated bodies', () => {
         const sum = written
           .filter(transaction => transaction.playerId === playerId)
           .reduce((total, { delta }) => add(total, delta), add(balance, '0'))
-        expect(add(store.player(playerId)?.balance ?? '0', '0')).toBe(sum)
+        expect(add(store.account(playerId)?.balance ?? '0', '0')).toBe(sum)
         expect(sum.startsWith('-')).toBe(false)
       }
     }

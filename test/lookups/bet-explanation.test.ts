@@ -27,7 +27,7 @@ function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransac
       reason: 'ACCEPTED',
       walletTransactionId: '1',
     },
-    ...{ transactionDate: time, recordedAt: time, balanceAfter: '70', betCurrency: null },
+    ...{ transactionDate: time, recordedAt: time, balanceAfter: '70', accountCurrency: null },
     ...fields,
   }
 }
@@ -35,7 +35,7 @@ function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransac
 const of = (operation: RecordedTransaction['operation'], fields: Partial<RecordedTransaction>) =>
   transaction({
     ...{ operation, transactionId: `${operation}-1`, amount: null, currency: null, delta: '0' },
-    ...{ betCurrency: operation === 'settlement' ? null : 'EUR' },
+    ...{ accountCurrency: operation === 'settlement' ? null : 'EUR' },
     ...{ type: operation === 'rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED' },
     ...fields,
   })
@@ -68,7 +68,7 @@ const request = {
   },
 }
 const snapshot = (fields: Partial<WalletSnapshot>): WalletSnapshot => ({
-  ...{ player: { playerId: 'anna', balance: '1', currency: 'EUR' }, bet: null, transaction: null },
+  ...{ accounts: [{ playerId: 'anna', balance: '1', currency: 'EUR' }], bet: null, transaction: null },
   ...fields,
 })
 const refusalOf = ({ changes }: Decision): Refusal => {
@@ -87,7 +87,7 @@ const lateBet = refusalOf(
 const noFunds = refusalOf(decidePlaceBet(request, snapshot({})))
 const otherCurrency = refusalOf(decidePlaceBet({ ...request, currency: 'USD' }, snapshot({})))
 const noFundsToReverse = refusalOf(decideUnsettlement(request, paid))
-const noClawbacks = refusalOf(decideUnsettlement(request, paid, 'CLAWBACKS_DISABLED'))
+const noClawbacks = refusalOf(decideUnsettlement(request, paid, { clawbacks: false, defaultCurrency: null }))
 
 const bet = (fields: Partial<RecordedBet> = {}): RecordedBet => ({
   ...{ betId: 'b-1', playerId: 'anna', currency: 'EUR', stake: '30', status: 'PLACED', credits: {} },
@@ -164,7 +164,7 @@ describe('the rule of each call', () => {
       'currency',
       history(null, refused(otherCurrency, { currency: 'USD' })),
       'D23',
-      /^the bet was in USD, which is not the currency of the account;/,
+      /^the bet was in USD, in which the player has no account;/,
     ],
     ['a used betId', history(bet(), before, refused(used)), 'D10', /had placed the bet already;/],
     [

@@ -79,7 +79,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
           reason: 'ACCEPTED',
           refusal: null,
           balanceAfter: '70',
-          betCurrency: null,
+          accountCurrency: 'EUR',
         },
         transactionDate: date,
         walletTransactionId: expect.stringMatching(/^\d+$/),
@@ -150,7 +150,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
 
     it('finds a player with the newest transactions and their bets', async () => {
       const history = await lookups.player('anna', { limit: 3 })
-      expect(history?.player).toEqual({ playerId: 'anna', currency: 'EUR', balance: '80' })
+      expect(history?.accounts[0]).toEqual({ playerId: 'anna', currency: 'EUR', balance: '80' })
       expect(history?.transactions.map(short)).toEqual([
         'rollbackbet owed-3 79.5 80',
         'placebet poor-1 0 0.5 INSUFFICIENT_FUNDS',
@@ -162,7 +162,7 @@ describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => 
       ])
       expect(await lookups.player('kenji')).toEqual({
         playerId: 'kenji',
-        player: { playerId: 'kenji', currency: 'JPY', balance: '5000' },
+        accounts: [{ playerId: 'kenji', currency: 'JPY', balance: '5000' }],
         ...{ transactions: [], bets: [], next: null },
       })
     })
@@ -282,7 +282,7 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
       expect((await wallet.lookups.bet('coin'))?.transactions.map(short)).toEqual([
         'placebet coin -0.00000001 1.99999999',
       ])
-      expect((await wallet.lookups.player('satoshi'))?.player?.balance).toBe('1.99999999')
+      expect((await wallet.lookups.player('satoshi'))?.accounts[0]?.balance).toBe('1.99999999')
     })
 
     it('keeps the balance that a refusal by the operator found', async () => {

@@ -56,7 +56,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
     })
     expect(events.find(({ transactionId }) => transactionId === 'unsettle-1')).toMatchObject({
       delta: '-60',
-      betCurrency: 'EUR',
+      accountCurrency: 'EUR',
     })
   })
 

@@ -426,7 +426,7 @@ describe('the types', () => {
       },
       onOutcome: event => { const reason: string = event.reason; void reason },
     }
-    const createMemoryStoreOf = (players: Iterable<Player>) => ({ store: createMemoryStore(players), pool: 'mine' })
+    const createMemoryStoreOf = (players: Iterable<Account>) => ({ store: createMemoryStore(players), pool: 'mine' })
     export async function main(): Promise<string> {
       const memory = createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: '1.00' }])
       const outcome: WalletOutcome = await handlePlaceBet(memory, {}, options)
@@ -481,7 +481,7 @@ describe('the types', () => {
       return code + response.body + read.issues + String(failed)
     }`
   const imported = `
-    import { handlePlaceBet, type Player, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
+    import { handlePlaceBet, type Account, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
     import { type AuditReport, auditWallet, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
     import { type Batches, createBatches } from 'bet-wallet/batches'
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'

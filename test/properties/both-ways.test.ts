@@ -20,10 +20,10 @@ const floorOnlyAfterLoad: StoreHarness = {
           return memory.load(keys)
         },
         commit(changes) {
-          const { transaction, balance } = changes
+          const { transaction, account } = changes
           const isLoaded = loaded.has(`${transaction.operation} ${transaction.transactionId}`)
-          if (balance === null || isLoaded) return memory.commit(changes)
-          return memory.commit({ ...changes, balance: { ...balance, floor: null } })
+          if (account.delta === '0' || isLoaded) return memory.commit(changes)
+          return memory.commit({ ...changes, account: { ...account, floor: null } })
         },
       },
     }

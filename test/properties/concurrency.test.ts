@@ -66,8 +66,8 @@ const threeReads =
       await turnOf('transaction')
       const { transaction } = await store.load(keys)
       await turnOf('player')
-      const { player } = await store.load(keys)
-      return { bet, transaction, player }
+      const { accounts } = await store.load(keys)
+      return { bet, transaction, accounts }
     },
     commit: changes => atomicLoads(s)(store).commit(changes),
   })
@@ -121,7 +121,7 @@ const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 function isFinalStateOf(wallet: Wallet) {
   return (model: Model) =>
     initialPlayers.every(
-      ({ playerId }) => wallet.memory.player(playerId)?.balance === fromCents(model.balance(playerId)),
+      ({ playerId }) => wallet.memory.account(playerId)?.balance === fromCents(model.balance(playerId)),
     ) && bets.every(betId => sameModelBet(toModelBet(wallet.memory.bet(betId)), model.bet(betId)))
 }
 

@@ -463,12 +463,14 @@ describe('with commits that are lost or delayed', () => {
               expect(net, `net of ${betId}`).toBe(platform.netByBet.get(betId) ?? 0n)
             }
             for (const { playerId, balance: initial } of players) {
-              const balance = toCents(memory.player(playerId)?.balance ?? '')
+              const balance = toCents(memory.account(playerId)?.balance ?? '')
               const debt = platform.debt.get(playerId) ?? 0n
               expect(balance - debt, `balance of ${playerId} less the debt`).toBe(
                 initial + externalOf(playerId) + (platform.due.get(playerId) ?? 0n),
               )
-              expect(toCents(memory.owed(playerId))).toBe(platform.uncollected.get(playerId) ?? 0n)
+              expect(toCents(Object.values(memory.owed(playerId))[0] ?? '0')).toBe(
+                platform.uncollected.get(playerId) ?? 0n,
+              )
             }
             expectBalancesToAddUp(memory, players, externalOf)
             expectBetsToAddUp(memory)

@@ -151,7 +151,7 @@ describe('a clawback', () => {
 
           for (const step of steps) {
             if (step === 'withdraw-all') {
-              const balance = wallet.memory.player('ann')?.balance ?? '0'
+              const balance = wallet.memory.account('ann')?.balance ?? '0'
               await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: toCents(balance) })
               continue
             }

@@ -20,7 +20,7 @@ export function expectBalancesToAddUp(
   external: (playerId: string) => Cents,
 ): void {
   for (const { playerId, balance: initial } of players) {
-    const balance = toCents(memory.player(playerId)?.balance ?? 'none')
+    const balance = toCents(memory.account(playerId)?.balance ?? 'none')
     expect(balance, `balance of ${playerId}`).toBe(
       initial + external(playerId) + sumOf(memory.transactions(playerId)),
     )

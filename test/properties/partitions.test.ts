@@ -58,7 +58,7 @@ test(
         }
         for (const { players, wallet, model } of Object.values(partitions)) {
           for (const { playerId } of players)
-            expect(toCents(wallet.memory.player(playerId)?.balance ?? 'none')).toBe(model.balance(playerId))
+            expect(toCents(wallet.memory.account(playerId)?.balance ?? 'none')).toBe(model.balance(playerId))
           for (const betId of bets) expect(toModelBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
           expectBalancesToAddUp(wallet.memory, players, wallet.external)
           expectBetsToAddUp(wallet.memory)

@@ -27,7 +27,7 @@ describe('any sequence of the four operations', () => {
             expect(answer, JSON.stringify(step, printable)).toEqual(model.perform(step))
 
             for (const { playerId } of initialPlayers) {
-              expect(wallet.memory.player(playerId)?.balance).toBe(fromCents(model.balance(playerId)))
+              expect(wallet.memory.account(playerId)?.balance).toBe(fromCents(model.balance(playerId)))
             }
             for (const betId of bets) expect(toModelBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
 
@@ -109,7 +109,7 @@ describe('any sequence of the four operations', () => {
             const all = () => [
               memory.transactions(),
               memory.bets(),
-              initialPlayers.map(p => memory.player(p.playerId)),
+              initialPlayers.map(p => memory.account(p.playerId)),
             ]
             const before = all()
             for (const index of order) {
@@ -123,7 +123,7 @@ describe('any sequence of the four operations', () => {
               expect({ ok: answer.ok, result }).toEqual(expected)
               expect(answer.replayed).toBe(true)
               if (answer.ok) {
-                expect(answer.balance).toBe(toCents(memory.player(step.request.playerId)?.balance ?? ''))
+                expect(answer.balance).toBe(toCents(memory.account(step.request.playerId)?.balance ?? ''))
               }
             }
             expect(all()).toEqual(before)

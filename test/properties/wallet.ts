@@ -101,7 +101,8 @@ export function openWallet(
   const wrongCurrency: Transaction[] = []
   let fault: InjectedFault = 'none'
 
-  const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
+  const currencyOf = (playerId: string) =>
+    currencies.get(playerId) ?? memory.account(playerId)?.currency ?? ''
 
   const store = wrap({
     contractVersion: 2,
@@ -109,9 +110,11 @@ export function openWallet(
       if (fault === 'load-throws') throw new Error('Injected fault')
       const known = !removed.has(keys.playerId)
       const currency = currencyOf(keys.playerId)
-      const { player, bet, transaction } = await memory.load(keys)
+      const { accounts, bet, transaction } = await memory.load(keys)
       return {
-        player: known && player ? { ...player, currency, balance: withFourDecimals(player.balance) } : null,
+        accounts: known
+          ? accounts.map(account => ({ ...account, currency, balance: withFourDecimals(account.balance) }))
+          : [],
         bet: bet && { ...bet, stake: withFourDecimals(bet.stake) },
         transaction: transaction && {
           ...transaction,
@@ -122,8 +125,8 @@ export function openWallet(
     async commit(changes) {
       if (fault === 'commit-unavailable') return { status: 'unavailable' }
       if (fault === 'lost-before-commit') throw new Error('Injected fault')
-      const { transaction, balance } = changes
-      if (balance !== null && toCents(balance.delta) < -policy.debitMax) {
+      const { transaction, account } = changes
+      if (toCents(account.delta) < -policy.debitMax) {
         return {
           status: 'refused',
           errorCode: 'DEBIT_LIMIT_EXCEEDED',
@@ -132,13 +135,13 @@ export function openWallet(
       }
       if (removed.has(transaction.playerId)) return { status: 'conflict' }
       // The memory store keeps a player's initial currency: translate, so that its own guard decides.
-      const own = memory.player(transaction.playerId)?.currency ?? ''
-      const same = balance?.currency === currencyOf(transaction.playerId)
+      const own = memory.account(transaction.playerId)?.currency ?? ''
+      const same = account.currency === currencyOf(transaction.playerId)
       const result = await memory.commit({
         ...changes,
-        balance: balance && { ...balance, currency: same ? own : 'another currency' },
+        account: { ...account, currency: same ? own : 'another currency' },
       })
-      if (result.status === 'committed' && balance !== null && !same) wrongCurrency.push(transaction)
+      if (result.status === 'committed' && account.delta !== '0' && !same) wrongCurrency.push(transaction)
       if (fault === 'lost-after-commit' && result.status === 'committed') throw new Error('Injected fault')
       return result
     },

@@ -23,7 +23,7 @@ const refused = {
 /** Without a floor, as a credit account of the PAM has none. */
 const debiting = (n: number, amount: string, playerId = 'alice'): WalletChanges => ({
   ...placing({ n, amount, playerId }),
-  balance: { currency: 'EUR', delta: `-${amount}`, floor: null },
+  account: { currency: 'EUR', delta: `-${amount}`, floor: null },
 })
 
 /** Alone, and in a batch with another player. */

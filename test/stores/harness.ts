@@ -1,7 +1,7 @@
 /** The kit's hooks on a real server of either engine, for every kind of players' table. */
 import type { HeldCommit, HeldPlayer, StoreHarness } from 'bet-wallet/testing'
 import Big from 'big.js'
-import type { Decimal, Player, WalletStore } from '../../src/store.js'
+import type { Account, Decimal, WalletStore } from '../../src/store.js'
 
 /** A players' table: the library's own, or one of a PAM. */
 export interface Accounts<Table> {
@@ -140,7 +140,7 @@ export function databaseHarness<
     },
   })
 
-  async function open(players: readonly Player[]): Promise<Opened<Store, Server>> {
+  async function open(players: readonly Account[]): Promise<Opened<Store, Server>> {
     const schema = free.pop() ?? (await createSchema())
     const { table, id, currency, balance } = tableOf(schema)
     if (players.length > 0)

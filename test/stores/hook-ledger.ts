@@ -52,14 +52,14 @@ function changesOf({ player, hundredths, kind }: Movement, players: readonly str
         ...{ delta: amount, walletTransactionId: null },
       }),
       bet: bet({ ...betIds, credits: { BET_PAID: live(amount) } }),
-      balance: { currency: 'EUR', delta: amount, floor: null },
+      account: { currency: 'EUR', delta: amount, floor: null },
       request: {},
     }
   const delta = kind === 'free' ? '0' : `-${amount}`
   return {
     transaction: transaction({ ...ids, amount, delta, walletTransactionId: null }),
     bet: bet({ ...betIds, stake: amount }),
-    balance: kind === 'free' ? null : { currency: 'EUR', delta, floor: '0' },
+    account: { currency: 'EUR', delta, floor: kind === 'free' ? null : '0' },
     request: {},
   }
 }

@@ -82,9 +82,18 @@ function neighbour(number: number): WalletChanges {
   const ids = { transactionId: `neighbour-${number}`, playerId: neighbourId, betId: `neighbour-${number}` }
   const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
   const transaction: WalletChanges['transaction'] = {
-    ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },
+    ...{
+      operation: 'placebet',
+      ...ids,
+      amount: '1',
+      currency: 'EUR',
+      type: null,
+      delta: '0',
+      accountCurrency: 'EUR',
+      refusal,
+    },
     ...{ reason: 'INSUFFICIENT_FUNDS', transactionDate: '2026-11-21T10:00:00.000Z' },
     walletTransactionId: null,
   }
-  return { transaction, bet: null, balance: null, request: {} }
+  return { transaction, bet: null, account: { currency: 'EUR', delta: '0', floor: null }, request: {} }
 }

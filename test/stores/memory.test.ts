@@ -10,12 +10,14 @@ function changes(fields: Partial<WalletChanges> = {}): WalletChanges {
   return {
     transaction: transaction({ walletTransactionId: null }),
     bet: bet(),
-    balance: { currency: 'EUR', delta: '-30', floor: '0' },
+    account: { currency: 'EUR', delta: '-30', floor: '0' },
     request: {},
     ...fields,
   }
 }
 
+/** Of a commit that moves nothing. */
+const unchanged = { currency: 'EUR', delta: '0', floor: null }
 const other: Partial<Transaction> = { transactionId: 'other', walletTransactionId: null }
 const committed = { status: 'committed', walletTransactionId: expect.any(String) }
 
@@ -28,7 +30,7 @@ async function withBet() {
 
 describe('given a store, when a snapshot is loaded', () => {
   test('and the store is empty, then each record is null', async () => {
-    expect(await createMemoryStore().load(keys)).toEqual({ player: null, bet: null, transaction: null })
+    expect(await createMemoryStore().load(keys)).toEqual({ accounts: [], bet: null, transaction: null })
   })
 
   test('and all three records exist, then they are returned, with the reference that commit returned', async () => {
@@ -48,7 +50,7 @@ describe('given a store, when a snapshot is loaded', () => {
   test('and the bet and the transaction belong to another player, then they are found by their own ids', async () => {
     const store = await withBet()
     expect(await store.load({ ...keys, playerId: 'bob' })).toMatchObject({
-      player: null,
+      accounts: [],
       bet: { playerId: 'alice' },
       transaction: { playerId: 'alice' },
     })
@@ -64,7 +66,7 @@ describe('given a store, when a snapshot is loaded', () => {
     async id => {
       const store = await withBet()
       const all = { ...keys, transactionId: id, playerId: id, betId: id }
-      expect(await store.load(all)).toEqual({ player: null, bet: null, transaction: null })
+      expect(await store.load(all)).toEqual({ accounts: [], bet: null, transaction: null })
     },
   )
 })
@@ -74,7 +76,7 @@ describe('given changes of which one guard does not hold and all others do, when
     ['guard 1: the transaction exists', { bet: bet({ betId: 'bet-2' }) }],
     [
       'guard 1: the transaction exists, for another player',
-      { transaction: transaction({ playerId: 'bob' }), bet: null, balance: null },
+      { transaction: transaction({ playerId: 'bob' }), bet: null, account: unchanged },
     ],
     ['guard 2: the bet exists', { transaction: transaction(other) }],
     ['guard 2: the stored revision is lower', { transaction: transaction(other), bet: bet({ revision: 3 }) }],
@@ -84,14 +86,14 @@ describe('given changes of which one guard does not hold and all others do, when
     ],
     [
       'guard 3: the currency differs',
-      { transaction: transaction(other), bet: null, balance: { currency: 'USD', delta: '30', floor: null } },
+      { transaction: transaction(other), bet: null, account: { currency: 'USD', delta: '30', floor: null } },
     ],
     [
       'guard 3: the balance would be one cent below the floor',
       {
         transaction: transaction(other),
         bet: null,
-        balance: { currency: 'EUR', delta: '-70.01', floor: '0' },
+        account: { currency: 'EUR', delta: '-70.01', floor: '0' },
       },
     ],
     [
@@ -99,27 +101,27 @@ describe('given changes of which one guard does not hold and all others do, when
       {
         transaction: transaction(other),
         bet: null,
-        balance: { currency: 'EUR', delta: '-30', floor: '40.01' },
+        account: { currency: 'EUR', delta: '-30', floor: '40.01' },
       },
     ],
     [
       'the player was removed',
-      { transaction: transaction({ ...other, playerId: 'carol' }), bet: null, balance: null },
+      { transaction: transaction({ ...other, playerId: 'carol' }), bet: null, account: unchanged },
     ],
   ])('%s, and nothing is written', async (_name, fields) => {
     const store = await withBet()
-    store.openPlayer({ ...alice, playerId: 'bob' })
-    const before = [store.player('alice'), store.player('bob'), store.bets(), store.transactions()]
+    store.openAccount({ ...alice, playerId: 'bob' })
+    const before = [store.account('alice'), store.account('bob'), store.bets(), store.transactions()]
     expect(await store.commit(changes(fields))).toEqual({ status: 'conflict' })
-    expect([store.player('alice'), store.player('bob'), store.bets(), store.transactions()]).toEqual(before)
+    expect([store.account('alice'), store.account('bob'), store.bets(), store.transactions()]).toEqual(before)
   })
 })
 
 describe('given changes at the limit of their guards, when they are committed, then everything is written', () => {
   test('the balance reaches the floor exactly', async () => {
     const store = await withBet()
-    const balance = { currency: 'EUR', delta: '-70.00', floor: '0' }
-    expect(await store.commit(changes({ transaction: transaction(other), bet: null, balance }))).toEqual({
+    const account = { currency: 'EUR', delta: '-70.00', floor: '0' }
+    expect(await store.commit(changes({ transaction: transaction(other), bet: null, account }))).toEqual({
       ...committed,
       balance: '0',
     })
@@ -127,15 +129,15 @@ describe('given changes at the limit of their guards, when they are committed, t
 
   test('there is no floor', async () => {
     const store = createMemoryStore([{ ...alice, balance: '-50' }])
-    const balance = { currency: 'EUR', delta: '30', floor: null }
-    expect(await store.commit(changes({ balance }))).toEqual({ ...committed, balance: '-20' })
+    const account = { currency: 'EUR', delta: '30', floor: null }
+    expect(await store.commit(changes({ account }))).toEqual({ ...committed, balance: '-20' })
   })
 
   test('the same transactionId in another operation (D1)', async () => {
     const store = await withBet()
     const rollback = transaction({ operation: 'rollbackbet' })
     const result = await store.commit(
-      changes({ transaction: rollback, bet: bet({ revision: 2 }), balance: null }),
+      changes({ transaction: rollback, bet: bet({ revision: 2 }), account: unchanged }),
     )
     expect(result).toEqual({ ...committed, balance: '70' })
     expect(store.transactions()).toHaveLength(2)
@@ -146,7 +148,7 @@ describe('given changes at the limit of their guards, when they are committed, t
     const store = createMemoryStore([{ ...alice, balance: '-5' }])
     const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'short' }
     const result = await store.commit(
-      changes({ transaction: transaction({ refusal }), bet: null, balance: null }),
+      changes({ transaction: transaction({ refusal }), bet: null, account: unchanged }),
     )
     expect(result).toEqual({ ...committed, balance: '-5' })
     expect(store.bets()).toEqual([])
@@ -196,7 +198,11 @@ describe('given the arguments and the results of the store', () => {
       }),
     )
     const copy = structuredClone(await store.load(keys))
-    const { player, bet: found, transaction: first } = await store.load(keys)
+    const {
+      accounts: [player],
+      bet: found,
+      transaction: first,
+    } = await store.load(keys)
     for (const record of [player, found, found?.credits, found?.credits.BET_PAID, first]) {
       for (const key of Object.keys(record ?? {})) {
         expect(() => Object.assign(record ?? {}, { [key]: 'changed' })).toThrow(TypeError)
@@ -219,11 +225,11 @@ describe('given the arguments and the results of the store', () => {
 describe("given the PAM's side", () => {
   test('when a player is opened, then the player is known; opened again, it throws', () => {
     const store = createMemoryStore()
-    expect(store.player('alice')).toBeNull()
-    store.openPlayer(alice)
-    expect(store.player('alice')).toEqual(alice)
-    expect(() => store.openPlayer({ ...alice, balance: '5' })).toThrow(/playerId/)
-    expect(store.player('alice')).toEqual(alice)
+    expect(store.account('alice')).toBeNull()
+    store.openAccount(alice)
+    expect(store.account('alice')).toEqual(alice)
+    expect(() => store.openAccount({ ...alice, balance: '5' })).toThrow(/playerId/)
+    expect(store.account('alice')).toEqual(alice)
   })
 
   test('when an initial player is duplicated, then it throws', () => {
@@ -244,8 +250,8 @@ describe("given the PAM's side", () => {
   ])('when a player has an invalid %s (%s), then a TypeError names it', (field, value) => {
     const store = createMemoryStore()
     const player = { ...alice, [field]: value }
-    expect(() => store.openPlayer(player)).toThrow(TypeError)
-    expect(() => store.openPlayer(player)).toThrow(new RegExp(`^${field} must be`))
+    expect(() => store.openAccount(player)).toThrow(TypeError)
+    expect(() => store.openAccount(player)).toThrow(new RegExp(`^${field} must be`))
     expect(() => createMemoryStore([player])).toThrow(new RegExp(`^${field} must be`))
   })
 
@@ -253,13 +259,13 @@ describe("given the PAM's side", () => {
     const store = createMemoryStore([{ ...alice, balance: '0.1' }])
     expect(store.deposit('alice', '0.2')).toBe('0.3')
     expect(store.withdraw('alice', '0.30')).toBe('0')
-    expect(store.player('alice')?.balance).toBe('0')
+    expect(store.account('alice')?.balance).toBe('0')
   })
 
   test('when more than the balance is withdrawn, then a RangeError, and the balance does not change', () => {
     const store = createMemoryStore([alice])
     expect(() => store.withdraw('alice', '100.01')).toThrow(RangeError)
-    expect(store.player('alice')?.balance).toBe('100')
+    expect(store.account('alice')?.balance).toBe('100')
   })
 
   test('when money is deposited on a balance below 0, then it is accepted', () => {
@@ -276,19 +282,19 @@ describe("given the PAM's side", () => {
       }
       expect(() => store[name]('unknown', '1')).toThrow(TypeError)
       expect(() => store[name]('unknown', '1')).toThrow(/^playerId/)
-      expect(store.player('alice')).toEqual(alice)
+      expect(store.account('alice')).toEqual(alice)
     },
   )
 
   test('when bets, transactions and owed amounts are queried, then all of them or a player’s are returned, in order', async () => {
     const store = createMemoryStore([alice, { ...alice, playerId: 'bob' }])
-    expect(store.owed('alice')).toBe('0')
+    expect(store.owed('alice')).toEqual({})
     const place = (id: string, playerId: string, credits: Bet['credits']) =>
       store.commit(
         changes({
           transaction: transaction({ transactionId: id, playerId, betId: id }),
           bet: bet({ betId: id, playerId, credits }),
-          balance: null,
+          account: unchanged,
         }),
       )
     await place('2', 'alice', { BET_PAID: uncollected('0.1'), VOIDED: uncollected('0.2') })
@@ -299,7 +305,54 @@ describe("given the PAM's side", () => {
     expect(store.bets('alice').map(({ betId }) => betId)).toEqual(['2', '3'])
     expect(store.transactions().map(({ transactionId }) => transactionId)).toEqual(['2', '1', '3'])
     expect(store.transactions('bob').map(({ transactionId }) => transactionId)).toEqual(['1'])
-    expect([store.owed('alice'), store.owed('bob'), store.owed('unknown')]).toEqual(['1.3', '5', '0'])
+    expect([store.owed('alice'), store.owed('bob'), store.owed('unknown')]).toEqual([
+      { EUR: '1.3' },
+      { EUR: '5' },
+      {},
+    ])
     expect(store.bet('unknown')).toBeNull()
+  })
+})
+
+describe('given a player with accounts in EUR and JPY', () => {
+  const yen = { playerId: 'alice', currency: 'JPY', balance: '5000' }
+  const placing = (account: WalletChanges['account']) => changes({ account, bet: null })
+
+  test('when one is named, then it alone changes, and its balance is returned', async () => {
+    const store = createMemoryStore([alice, yen])
+    const result = await store.commit(placing({ currency: 'JPY', delta: '-300', floor: '0' }))
+    expect(result).toEqual({ ...committed, balance: '4700' })
+    expect((await store.load(keys)).accounts).toEqual([alice, { ...yen, balance: '4700' }])
+  })
+
+  test('when the funds of the other are needed, or a third one is named, then conflict', async () => {
+    const store = createMemoryStore([alice, yen])
+    for (const account of [
+      { currency: 'EUR', delta: '-300', floor: '0' },
+      { currency: 'USD', delta: '0', floor: null },
+    ])
+      expect(await store.commit(placing(account))).toEqual({ status: 'conflict' })
+    expect(store.accounts('alice')).toEqual([alice, yen])
+  })
+
+  test('when other code writes, then it names the account', () => {
+    const store = createMemoryStore([alice, yen])
+    expect(store.deposit('alice', '1', 'JPY')).toBe('5001')
+    expect(store.withdraw('alice', '1', 'EUR')).toBe('99')
+    expect(store.account('alice', 'JPY')?.balance).toBe('5001')
+    expect(store.account('alice', 'USD')).toBeNull()
+    expect(() => store.deposit('alice', '1')).toThrow('currency is required: the player has several accounts')
+    expect(() => store.openAccount(yen)).toThrow('the player already has an account in this currency')
+  })
+
+  test('when clawbacks are owed in both currencies, then they are not added', async () => {
+    const store = createMemoryStore([alice, yen])
+    for (const currency of ['EUR', 'JPY'])
+      await store.commit({
+        ...changes({ account: { ...unchanged, currency } }),
+        transaction: transaction({ transactionId: currency, betId: currency }),
+        bet: bet({ betId: currency, currency, credits: { BET_PAID: uncollected('5') } }),
+      })
+    expect(store.owed('alice')).toEqual({ EUR: '5', JPY: '5' })
   })
 })

@@ -39,8 +39,8 @@ function withOwnRows<Opened extends { store: WalletStore }>(
     async withinTransaction(own, pending) {
       await write(own, async query => {
         for (const { changes, walletTransactionId } of pending)
-          if (changes.balance !== null)
-            await query(insert, [walletTransactionId, changes.transaction.playerId, changes.balance.delta])
+          if (changes.account.delta !== '0')
+            await query(insert, [walletTransactionId, changes.transaction.playerId, changes.account.delta])
       })
       for (const { changes, refuse } of pending) {
         const { operation, refusal, playerId } = changes.transaction

@@ -87,7 +87,7 @@ function inUnits(open: OpenReserved, unit: Unit): void {
     // A store that has lost its own answer replays.
     expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true, balance: '0', replayed: false })
     const found = await lookups.player('alice')
-    expect(found?.player?.balance).toBe('0')
+    expect(found?.accounts[0]?.balance).toBe('0')
     expect(found?.transactions.map(({ balanceAfter }) => balanceAfter)).toEqual(['0', '60'])
     expect(await eventsOf(outbox)).toEqual(['p-2 0', 'place-1 60'])
   })
@@ -115,7 +115,7 @@ function inUnits(open: OpenReserved, unit: Unit): void {
     // The hook has the column.
     expect(batches).toEqual([['alice 40', 'bob -50', 'carol 1']])
     expect(await eventsOf(outbox)).toEqual(['place-alice 0', 'place-bob 0', 'place-carol 1'])
-    expect((await lookups.player('bob'))?.player?.balance).toBe('0')
+    expect((await lookups.player('bob'))?.accounts[0]?.balance).toBe('0')
   })
 
   it('may be negative: a credit line, for a bet and for a clawback', async () => {

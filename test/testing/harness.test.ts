@@ -74,10 +74,10 @@ test('a table with minor units per currency is correct: no case deposits a fract
       for (const { currency, balance } of players) checked(currency, balance)
       return reference.open(players)
     },
-    async depositExternally(opened, playerId, amount) {
+    async depositExternally(opened, playerId, amount, currency) {
       const keys = { operation: 'placebet', transactionId: 'x', betId: 'x', playerId } as const
-      checked((await opened.store.load(keys)).player?.currency, amount)
-      await reference.depositExternally?.(opened, playerId, amount)
+      checked((await opened.store.load(keys)).accounts[0]?.currency, amount)
+      await reference.depositExternally?.(opened, playerId, amount, currency)
     },
   }
   const { results } = await checkWalletStore(harness, { print: null })
@@ -254,7 +254,7 @@ test('WS-49 says so if no commit gave up', async () => {
   /** Waits for a locked player as long as it takes. */
   class Patient extends ReferenceStore {
     override async begin(changes: Parameters<ReferenceStore['begin']>[0]) {
-      const player = `player ${this.playerKey(changes.transaction.playerId)}`
+      const player = this.accountLock(changes.transaction.playerId, changes.account.currency)
       while (this.locks.isKept(player)) await new Promise(resolve => setImmediate(resolve))
       await super.begin(changes)
     }

@@ -1,10 +1,10 @@
 /** The harness of the memory store, with every hook that it supports. */
-import type { Player } from '../../src/store.js'
+import type { Account } from '../../src/store.js'
 import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
 import type { StoreHarness } from '../../src/testing/index.js'
 
 export const memoryHarness: StoreHarness<{ store: MemoryStore }> = {
-  open: (players: readonly Player[]) => ({ store: createMemoryStore(players) }),
+  open: (players: readonly Account[]) => ({ store: createMemoryStore(players) }),
   reopen: ({ store }) => store,
   limits: { digits: 38, scale: 18 },
   depositExternally({ store }, playerId, amount) {

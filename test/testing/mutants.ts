@@ -3,7 +3,7 @@
  * case that is about the fault; other cases may fail as well.
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
-import type { Bet, CommitResult, Player, Transaction, WalletChanges } from '../../src/store.js'
+import type { Account, Bet, CommitResult, Transaction, WalletChanges } from '../../src/store.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import {
   ConnectionLost,
@@ -215,7 +215,7 @@ const ofShape = {
     correct => ({
       load: async keys => {
         const snapshot = await correct.load(keys)
-        return snapshot.player === null ? { player: null, bet: null, transaction: null } : snapshot
+        return snapshot.accounts.length === 0 ? { ...snapshot, bet: null, transaction: null } : snapshot
       },
     }),
   ),
@@ -376,9 +376,9 @@ const ofGuards = {
   'last-cent-kept': mutant(
     'WS-30 the new balance must be above the floor: a stake of exactly the balance is always a conflict',
     (_, store) => ({
-      fundsSuffice(player, { balance }) {
-        if (balance === null || balance.floor === null) return true
-        return store.isLess(balance.floor, store.sum(player.balance, balance.delta))
+      fundsSuffice(player, { account }) {
+        if (account.floor === null) return true
+        return store.isLess(account.floor, store.sum(player.balance, account.delta))
       },
     }),
   ),
@@ -387,15 +387,14 @@ const ofGuards = {
     withFloor(() => '0'),
   ),
   'compared-as-text': mutant('WS-32 balance and floor are compared as text', () => ({
-    fundsSuffice: (player, { balance }) =>
-      balance === null || balance.floor === null || player.balance >= balance.delta.slice(1),
+    fundsSuffice: (player, { account }) => account.floor === null || player.balance >= account.delta.slice(1),
   })),
   'currency-not-compared': mutant('WS-33 the currency is not compared', () => ({
     currencyMatches: () => true,
   })),
   'currency-compared-for-debits': mutant('WS-33 the currency is compared only for debits', correct => ({
     currencyMatches: (player, changes) =>
-      correct.currencyMatches(player, changes) || !changes.balance?.delta.startsWith('-'),
+      correct.currencyMatches(player, changes) || !changes.account.delta.startsWith('-'),
   })),
   'floor-for-credits': mutant(
     'WS-34 a floor of 0 is checked even if the floor is null',
@@ -405,12 +404,12 @@ const ofGuards = {
     'WS-35 a player with a balance of 0 cannot place a bet, not even a bet of 0',
     correct => ({
       fundsSuffice: (player, changes) =>
-        correct.fundsSuffice(player, changes) && (changes.balance !== null || !isZero(player.balance)),
+        correct.fundsSuffice(player, changes) && (changes.account.delta !== '0' || !isZero(player.balance)),
     }),
   ),
   'no-rows-changed': mutant(
     'WS-35 an UPDATE that does not change the balance counts no rows, and is treated as a failed guard',
-    correct => ({ guard3: changes => changes.balance !== null && correct.guard3(changes) }),
+    correct => ({ guard3: changes => changes.account.delta !== '0' && correct.guard3(changes) }),
   ),
   'balance-without-where': mutant('WS-36 the UPDATE of the balance has no WHERE', (correct, store) => ({
     putPlayer(rows) {
@@ -541,7 +540,7 @@ const ofDurability = {
   'connection-with-a-cache': mutant(
     'WS-43 every connection caches players, and misses the writes of other connections',
     correct => {
-      const cache = new Map<string, Player>()
+      const cache = new Map<string, Account>()
       return {
         readPlayer(keys) {
           const player = cache.get(keys.playerId) ?? correct.readPlayer(keys)
@@ -611,7 +610,7 @@ const ofDurability = {
     (correct, store) => ({
       async load(keys) {
         const owner = {}
-        await store.locks.take(owner, `player ${store.playerKey(keys.playerId)}`)
+        await store.locks.take(owner, store.accountLock(keys.playerId, 'EUR'))
         const snapshot = await correct.load(keys)
         store.locks.releaseAll(owner)
         return snapshot
@@ -671,8 +670,8 @@ const ofPamRules = {
   'closed-players-record-nothing': mutant(
     'WS-56 a refusal or a tombstone of a closed player is not recorded',
     refusing(
-      ({ database }, { transaction, balance }) =>
-        database.closed.has(transaction.playerId) && balance === null,
+      ({ database }, { transaction, account }) =>
+        database.closed.has(transaction.playerId) && account.delta === '0',
     ),
   ),
   'bet-currency-of-the-player': mutant(
@@ -698,10 +697,10 @@ const ofPamRules = {
   'currency-cached': mutant('WS-57 a connection never reads the currency of a player again', () => {
     const currencies = new Map<string, string>()
     return {
-      currencyMatches(player, { balance }) {
+      currencyMatches(player, { account }) {
         const currency = currencies.get(player.playerId) ?? player.currency
         currencies.set(player.playerId, currency)
-        return balance === null || balance.currency === currency
+        return account.delta === '0' || account.currency === currency
       },
     }
   }),
@@ -709,9 +708,9 @@ const ofPamRules = {
     'WS-57 guard 3 compares the currency of the bet, and not that of the player',
     correct => ({
       currencyMatches(player, changes) {
-        const { bet, balance } = changes
+        const { bet, account } = changes
         if (bet === null || bet.revision === 1) return correct.currencyMatches(player, changes)
-        return balance === null || balance.currency === bet.currency
+        return account.delta === '0' || account.currency === bet.currency
       },
     }),
   ),
@@ -748,8 +747,8 @@ const ofPamRules = {
   'refuses-credits': mutant(
     'WS-59 the rule of a limit is checked for credits too',
     refusing(
-      ({ database }, { transaction, balance }) =>
-        balance !== null && !balance.delta.startsWith('-') && database.limited.has(transaction.playerId),
+      ({ database }, { transaction, account }) =>
+        account.delta !== '0' && !account.delta.startsWith('-') && database.limited.has(transaction.playerId),
     ),
   ),
   'refuses-recorded-refusals': mutant(
@@ -786,7 +785,7 @@ const ofCommitsWithoutLoad = {
   'confirmed-by-a-replica': mutant('WS-53 loadConfirmed reads a replica that never replays', (_, store) => ({
     async loadConfirmed(keys) {
       await store.roundTrip()
-      return { bet: null, transaction: null, player: store.readPlayer(keys) }
+      return { bet: null, transaction: null, accounts: store.readAccounts(keys) }
     },
   })),
   'confirmed-without-commit': mutant('WS-54 loadConfirmed is load', (_, store) => ({
@@ -811,7 +810,9 @@ const ofCommitsWithoutLoad = {
   'unknown-player-created': mutant('WS-55 the commit creates an unknown player', (correct, store) => ({
     storedPlayer: playerId => correct.storedPlayer(playerId) ?? { playerId, currency: 'EUR', balance: '0' },
     readPlayer: keys =>
-      store.database.players.has(store.playerKey(keys.playerId)) ? correct.readPlayer(keys) : null,
+      [...store.database.players.values()].some(({ playerId }) => playerId === keys.playerId)
+        ? correct.readPlayer(keys)
+        : null,
     fundsSuffice: () => true,
   })),
 }
@@ -851,7 +852,7 @@ const ofRaces = {
     'WS-61 new transactions are protected only by the lock of the player’s row',
     (_, store) => ({
       locksOf: ({ transaction }) => [
-        `player ${store.playerKey(transaction.playerId)}`,
+        store.accountLock(transaction.playerId, 'EUR'),
         `bet ${store.betKey(transaction)}`,
       ],
     }),
@@ -861,7 +862,7 @@ const ofRaces = {
     (_, store) => ({
       locksOf: ({ transaction }) => [
         `transaction ${store.transactionKey(transaction)}`,
-        `player ${store.playerKey(transaction.playerId)}`,
+        store.accountLock(transaction.playerId, 'EUR'),
       ],
     }),
   ),
@@ -928,15 +929,16 @@ const ofRaces = {
     'WS-71 the answered balance is the one from before the commit',
     returning(
       'answer',
-      (answer, { player }, { balance }) =>
-        ({ ...answer, balance: subtract(player.balance, balance?.delta ?? '0') }) as CommitResult,
+      (answer, { player }, { account }) =>
+        ({ ...answer, balance: subtract(player.balance, account.delta) }) as CommitResult,
     ),
   ),
   'zero-balance-without-change': mutant(
     'WS-71 the answered balance is 0 if the commit does not change it',
     returning(
       'answer',
-      (answer, _, { balance }) => (balance === null ? { ...answer, balance: '0' } : answer) as CommitResult,
+      (answer, _, { account }) =>
+        (account.delta === '0' ? { ...answer, balance: '0' } : answer) as CommitResult,
     ),
   ),
   'balance-computed-early': mutant(
@@ -949,7 +951,7 @@ const ofRaces = {
           await correct.begin(changes)
         },
         answer(rows, changes) {
-          const balance = add(before.get(changes) ?? '0', changes.balance?.delta ?? '0')
+          const balance = add(before.get(changes) ?? '0', changes.account.delta ?? '0')
           return { ...correct.answer(rows, changes), balance } as CommitResult
         },
       }
@@ -964,7 +966,7 @@ const ofOtherWriters = {
     () => ({ async deposit() {} }),
   ),
   'balances-cached': mutant('WS-75 load caches balances, and only commits invalidate the cache', correct => {
-    const cache = new Map<string, Player>()
+    const cache = new Map<string, Account>()
     return {
       readPlayer(keys) {
         const player = cache.get(keys.playerId) ?? correct.readPlayer(keys)
@@ -1004,7 +1006,7 @@ const ofOtherWriters = {
     (_, store) => ({
       async deposit(playerId, amount) {
         for (let step = 0; step < 3; step += 1) await store.roundTrip()
-        store.addExternally(playerId, amount)
+        store.addExternally(playerId, amount, 'EUR')
       },
     }),
   ),
@@ -1012,7 +1014,7 @@ const ofOtherWriters = {
     'WS-79 an external deposit takes no lock, and commit adds to the balance that it read a round trip before',
     (_, store) => ({
       async deposit(playerId, amount) {
-        store.addExternally(playerId, amount)
+        store.addExternally(playerId, amount, 'EUR')
       },
     }),
   ),
@@ -1020,7 +1022,7 @@ const ofOtherWriters = {
     'WS-73 debits lock the player, but credits write back a balance that they read before',
     correct => ({
       locksOf(changes) {
-        const isCredit = changes.balance !== null && !changes.balance.delta.startsWith('-')
+        const isCredit = !/^(-|0$)/.test(changes.account.delta)
         return correct.locksOf(changes).filter(name => !isCredit || !name.startsWith('player '))
       },
     }),
@@ -1043,7 +1045,7 @@ const ofOtherWriters = {
       async settle({ playerId, betId, type, amount }) {
         const bet = store.storedBet({ playerId, betId }) as Bet
         store.database.bets.set(store.betKey(bet), store.settled(bet, type, amount))
-        store.addExternally(playerId, amount)
+        store.addExternally(playerId, amount, 'EUR')
       },
     }),
   ),
@@ -1274,7 +1276,7 @@ function swallowing(fault: new () => Error, balance?: Decimal): Patch {
   return (correct, store) => ({
     answerError(error, changes) {
       if (!(error instanceof fault)) return correct.answerError(error, changes)
-      const player = store.storedPlayer(changes.transaction.playerId) as Player
+      const player = store.storedPlayer(changes.transaction.playerId) as Account
       return { status: 'committed', balance: balance ?? player.balance, walletTransactionId: null }
     },
   })
@@ -1311,11 +1313,11 @@ function withRevision(
 function withFloor(floorOf: (floor: Decimal | null) => Decimal): Patch {
   return correct => ({
     fundsSuffice(player, changes) {
-      const { balance } = changes
-      if (balance === null) return true
+      const { account } = changes
+      if (account.delta === '0') return true
       return correct.fundsSuffice(player, {
         ...changes,
-        balance: { ...balance, floor: floorOf(balance.floor) },
+        account: { ...account, floor: floorOf(account.floor) },
       })
     },
   })
@@ -1411,8 +1413,7 @@ function unsynced(which: (rows: Rows) => boolean | undefined): Patch {
         store.database.transactions.delete(store.transactionKey(transaction))
         if (bet !== null) store.database.bets.delete(store.betKey(bet))
         if (before) store.database.bets.set(store.betKey(before), before)
-        if (player && rows.balanceChanges)
-          store.database.players.set(store.playerKey(player.playerId), player)
+        if (player && rows.balanceChanges) store.database.players.set(store.accountKey(player), player)
       })
     },
   })
@@ -1508,7 +1509,7 @@ export function staleReads(seed: number): Patch {
       const last = lastCommits.get(store.database)
       if (last === undefined || last.by === store || !isStale()) return correct.load(keys)
       return structuredClone({
-        player: last.before.players.get(store.playerKey(keys.playerId)) ?? null,
+        accounts: [...last.before.players.values()].filter(({ playerId }) => playerId === keys.playerId),
         bet: last.before.bets.get(store.betKey(keys)) ?? null,
         transaction: last.before.transactions.get(store.transactionKey(keys)) ?? null,
       })
@@ -1523,13 +1524,13 @@ function reading(...parts: Part[]): Patch {
       const snapshot = {
         bet: null as Bet | null,
         transaction: null as Transaction | null,
-        player: null as Player | null,
+        accounts: [] as Account[],
       }
       for (const part of parts) {
         await store.roundTrip()
         if (part === 'bet') snapshot.bet = store.readBet(keys)
         if (part === 'transaction') snapshot.transaction = store.readTransaction(keys)
-        if (part === 'player') snapshot.player = store.readPlayer(keys)
+        if (part === 'player') snapshot.accounts = store.readAccounts(keys)
       }
       await store.roundTrip()
       return snapshot

@@ -95,8 +95,8 @@ export const partitionMutants: readonly Mutant[] = mutantsOf({
       contractVersion: 2,
       async load(keys) {
         const snapshots = await Promise.all(stores.map(store => store.load(keys)))
-        const player = snapshots.find(snapshot => snapshot.player !== null)
-        return player ?? { player: null, bet: null, transaction: null }
+        const found = snapshots.find(({ accounts }) => accounts.length > 0)
+        return found ?? { accounts: [], bet: null, transaction: null }
       },
       async commit(changes) {
         for (const store of stores) if (await isDown(store)) return { status: 'unavailable' }

@@ -64,6 +64,7 @@ export function partitionedHarness<O extends { store: WalletStore }>(
     first[hook] ? hooks : { [hook]: first[hook] }
   const hooks = {
     ...has('limits', { limits: first.limits as never }),
+    ...has('accountPerCurrency', { accountPerCurrency: first.accountPerCurrency as never }),
     ...has('close', { close: async opened => void (await each(opened, (one, { close }) => close?.(one))) }),
     ...has('reopen', {
       reopen: async opened =>
@@ -74,16 +75,16 @@ export function partitionedHarness<O extends { store: WalletStore }>(
         joined(opened, await each(opened, (one, { crash }) => crash?.(one) as WalletStore)),
     }),
     ...has('depositExternally', {
-      depositExternally: (opened, playerId, amount) =>
-        at(opened, playerId, (one, { depositExternally }) => depositExternally?.(one, playerId, amount)),
+      depositExternally: (opened, playerId, ...rest) =>
+        at(opened, playerId, (one, { depositExternally }) => depositExternally?.(one, playerId, ...rest)),
     }),
     ...has('settleExternally', {
       settleExternally: (opened, settlement) =>
         at(opened, settlement.playerId, (one, { settleExternally }) => settleExternally?.(one, settlement)),
     }),
     ...has('holdPlayer', {
-      holdPlayer: (opened, playerId) =>
-        at(opened, playerId, (one, { holdPlayer }) => holdPlayer?.(one, playerId) as HeldPlayer),
+      holdPlayer: (opened, playerId, currency) =>
+        at(opened, playerId, (one, { holdPlayer }) => holdPlayer?.(one, playerId, currency) as HeldPlayer),
     }),
     ...has('closePlayer', {
       closePlayer: (opened, playerId) =>
@@ -108,8 +109,8 @@ export function partitionedHarness<O extends { store: WalletStore }>(
       },
     }),
     ...has('ownRows', {
-      ownRows: (opened, playerId) =>
-        at(opened, playerId, (one, { ownRows }) => ownRows?.(one, playerId) as OwnRows),
+      ownRows: (opened, playerId, currency) =>
+        at(opened, playerId, (one, { ownRows }) => ownRows?.(one, playerId, currency) as OwnRows),
     }),
     ...has('advanceClock', {
       advanceClock: async (opened, milliseconds) =>

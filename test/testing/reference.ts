@@ -6,9 +6,9 @@
 import { add, compare, type Decimal, decimalsOf, isZero, wholeDigitsOf } from '../../src/money.js'
 import type { SettlementRequest } from '../../src/requests.js'
 import type {
+  Account,
   Bet,
   CommitResult,
-  Player,
   Transaction,
   WalletChanges,
   WalletKeys,
@@ -22,11 +22,12 @@ const limits = { digits: 33, scale: 18 }
 
 /** Shared by all connections, and not lost in a crash: three tables, their locks, a clock. */
 export class Database {
-  readonly players = new Map<string, Player>()
+  /** Accounts, by player and currency. */
+  readonly players = new Map<string, Account>()
   readonly bets = new Map<string, Bet>()
   readonly transactions = new Map<string, Transaction>()
   /** The PAM's own rows, which its hook writes with each commit. */
-  readonly ownRows: { playerId: string; amount: Decimal }[] = []
+  readonly ownRows: { playerId: string; currency: string | null; amount: Decimal }[] = []
   locks = new Locks()
   /** Increased by a crash: connections of an earlier epoch are lost. */
   epoch = 0
@@ -165,7 +166,7 @@ export class Locks {
 export interface Rows {
   transaction: Transaction
   bet: Bet | null
-  player: Player
+  player: Account
   /** `false`: the commit does not change the balance, and does not write the player's row. */
   balanceChanges: boolean
 }
@@ -202,6 +203,9 @@ export class ReferenceStore implements WalletStore {
   playerKey(playerId: string): string {
     return this.id(playerId)
   }
+  accountKey({ playerId, currency }: Omit<Account, 'balance'>): string {
+    return `${this.playerKey(playerId)}\n${currency}`
+  }
 
   // Loading.
 
@@ -210,7 +214,7 @@ export class ReferenceStore implements WalletStore {
     const snapshot = {
       bet: this.readBet(keys),
       transaction: this.readTransaction(keys),
-      player: this.readPlayer(keys),
+      accounts: this.readAccounts(keys),
     }
     await this.roundTrip()
     return snapshot
@@ -229,8 +233,13 @@ export class ReferenceStore implements WalletStore {
   readTransaction(keys: WalletKeys): Transaction | null {
     return structuredClone(this.storedTransaction(keys) ?? null)
   }
-  readPlayer({ playerId }: WalletKeys): Player | null {
-    return structuredClone(this.storedPlayer(playerId) ?? null)
+  readAccounts(keys: WalletKeys): Account[] {
+    const known = this.storedAccounts(keys.playerId).map(({ currency }) => currency)
+    const currencies = known.length === 0 ? [undefined] : known
+    return currencies.flatMap(currency => this.readPlayer(keys, currency) ?? [])
+  }
+  readPlayer({ playerId }: WalletKeys, currency?: string): Account | null {
+    return structuredClone(this.storedPlayer(playerId, currency) ?? null)
   }
 
   storedBet(keys: BetKeys): Bet | undefined {
@@ -239,14 +248,23 @@ export class ReferenceStore implements WalletStore {
   storedTransaction(keys: TransactionKeys): Transaction | undefined {
     return this.database.transactions.get(this.transactionKey(keys))
   }
-  storedPlayer(playerId: string): Player | undefined {
-    return this.database.players.get(this.playerKey(playerId))
+  storedAccounts(playerId: string): Account[] {
+    const beginning = this.accountKey({ playerId, currency: '' })
+    return [...this.database.players].flatMap(([key, account]) =>
+      key.startsWith(beginning) ? [account] : [],
+    )
+  }
+  /** @param currency of the account; without it, the first one */
+  storedPlayer(playerId: string, currency?: string): Account | undefined {
+    return this.storedAccounts(playerId).find(
+      account => currency === undefined || account.currency === currency,
+    )
   }
 
   // Committing.
 
-  async commit({ transaction, bet, balance, request }: WalletChanges): Promise<CommitResult> {
-    const changes = this.copied({ transaction, bet, balance, request })
+  async commit({ transaction, bet, account, request }: WalletChanges): Promise<CommitResult> {
+    const changes = this.copied({ transaction, bet, account, request })
     const owner = {}
     try {
       await this.begin(changes)
@@ -276,12 +294,16 @@ export class ReferenceStore implements WalletStore {
   }
 
   /** Every commit takes its locks in this order: transaction, bet, player. */
-  locksOf({ transaction }: WalletChanges): string[] {
+  locksOf({ transaction, account: { currency } }: WalletChanges): string[] {
     return [
       `transaction ${this.transactionKey(transaction)}`,
       `bet ${this.betKey(transaction)}`,
-      `player ${this.playerKey(transaction.playerId)}`,
+      this.accountLock(transaction.playerId, currency),
     ]
+  }
+
+  accountLock(playerId: string, currency: string): string {
+    return `player ${this.accountKey({ playerId, currency })}`
   }
 
   guardsHold(changes: WalletChanges): boolean {
@@ -300,20 +322,24 @@ export class ReferenceStore implements WalletStore {
   }
 
   guard3(changes: WalletChanges): boolean {
-    const player = this.storedPlayer(changes.transaction.playerId)
+    const player = this.accountOf(changes)
     return player !== undefined && this.currencyMatches(player, changes) && this.fundsSuffice(player, changes)
   }
-  currencyMatches(player: Player, { balance }: WalletChanges): boolean {
-    return balance === null || player.currency === balance.currency
+  /** The account that the changes name; another one where there is none, so that the guard refuses. */
+  accountOf({ transaction: { playerId }, account: { currency } }: WalletChanges): Account | undefined {
+    return this.storedPlayer(playerId, currency) ?? this.storedPlayer(playerId)
   }
-  fundsSuffice(player: Player, { balance }: WalletChanges): boolean {
-    if (balance === null || balance.floor === null) return true
-    return !this.isLess(this.sum(player.balance, balance.delta), balance.floor)
+  currencyMatches(player: Account, { account }: WalletChanges): boolean {
+    return player.currency === account.currency
+  }
+  fundsSuffice(player: Account, { account }: WalletChanges): boolean {
+    if (account.floor === null) return true
+    return !this.isLess(this.sum(player.balance, account.delta), account.floor)
   }
 
   /** The rules of the PAM. They are about debits only. */
-  refusalOf({ transaction, balance }: WalletChanges): { errorCode: string; description: string } | null {
-    if (balance === null || !balance.delta.startsWith('-')) return null
+  refusalOf({ transaction, account }: WalletChanges): { errorCode: string; description: string } | null {
+    if (!account.delta.startsWith('-')) return null
     const player = this.playerKey(transaction.playerId)
     if (this.database.closed.has(player))
       return { errorCode: 'PLAYER_CLOSED', description: 'playerId: the account is closed' }
@@ -323,13 +349,13 @@ export class ReferenceStore implements WalletStore {
   }
 
   rowsOf(changes: WalletChanges): Rows {
-    const player = this.storedPlayer(changes.transaction.playerId)
+    const player = this.accountOf(changes)
     if (player === undefined) throw new Error('unknown player')
     return {
       transaction: this.transactionRow(changes.transaction),
       bet: changes.bet && this.betRow(changes.bet),
       player: this.playerRow(player, changes),
-      balanceChanges: changes.balance !== null,
+      balanceChanges: changes.account.delta !== '0',
     }
   }
   transactionRow(transaction: Transaction): Transaction {
@@ -355,9 +381,8 @@ export class ReferenceStore implements WalletStore {
     }
     return { ...bet, stake: this.column(bet.stake), credits }
   }
-  playerRow(player: Player, { balance }: WalletChanges): Player {
-    if (balance === null) return player
-    return { ...player, balance: this.column(this.sum(player.balance, balance.delta)) }
+  playerRow(player: Account, { account }: WalletChanges): Account {
+    return { ...player, balance: this.column(this.sum(player.balance, account.delta)) }
   }
 
   /** All rows in one step. A crash before it loses all of them, a crash after it none. */
@@ -370,8 +395,8 @@ export class ReferenceStore implements WalletStore {
     this.putOwnRow(rows.transaction)
   }
   /** What the hook of the PAM does. */
-  putOwnRow({ playerId, delta }: Transaction): void {
-    if (!isZero(delta)) this.database.ownRows.push({ playerId, amount: delta })
+  putOwnRow({ playerId, accountCurrency: currency, delta }: Transaction): void {
+    if (!isZero(delta)) this.database.ownRows.push({ playerId, currency, amount: delta })
   }
   putTransaction({ transaction }: Rows): void {
     this.database.transactions.set(this.transactionKey(transaction), transaction)
@@ -380,7 +405,7 @@ export class ReferenceStore implements WalletStore {
     if (bet !== null) this.database.bets.set(this.betKey(bet), bet)
   }
   putPlayer({ player, balanceChanges }: Rows): void {
-    if (balanceChanges) this.database.players.set(this.playerKey(player.playerId), player)
+    if (balanceChanges) this.database.players.set(this.accountKey(player), player)
   }
 
   answer({ player, transaction }: Rows, _changes: WalletChanges): CommitResult {
@@ -388,10 +413,10 @@ export class ReferenceStore implements WalletStore {
     return { status: 'committed', balance: player.balance, walletTransactionId }
   }
 
-  answerError(error: unknown, { balance }: WalletChanges): CommitResult {
+  answerError(error: unknown, { account }: WalletChanges): CommitResult {
     // The database has rolled everything back.
     if (error instanceof Deadlock || error instanceof LockTimeout) return { status: 'conflict' }
-    if (error instanceof OutOfRange && balance?.delta.startsWith('-')) {
+    if (error instanceof OutOfRange && account.delta.startsWith('-')) {
       return {
         status: 'refused',
         errorCode: 'AMOUNT_OUT_OF_RANGE',
@@ -426,24 +451,24 @@ export class ReferenceStore implements WalletStore {
 
   // PAM code: the external writers.
 
-  async deposit(playerId: string, amount: Decimal): Promise<void> {
+  async deposit(playerId: string, amount: Decimal, currency: string): Promise<void> {
     const owner = {}
-    await this.locks.take(owner, `player ${this.playerKey(playerId)}`)
+    await this.locks.take(owner, this.accountLock(playerId, currency))
     await this.roundTrip()
-    this.addExternally(playerId, amount)
+    this.addExternally(playerId, amount, currency)
     this.locks.releaseAll(owner)
   }
 
-  async settle({ playerId, betId, type, amount }: SettlementRequest): Promise<void> {
+  async settle({ playerId, betId, type, amount, currency }: SettlementRequest): Promise<void> {
     const owner = {}
     const keys = { playerId, betId }
     await this.locks.take(owner, `bet ${this.betKey(keys)}`)
-    await this.locks.take(owner, `player ${this.playerKey(playerId)}`)
+    await this.locks.take(owner, this.accountLock(playerId, currency))
     await this.roundTrip()
     const bet = this.storedBet(keys)
     if (bet === undefined) throw new Error(`no bet ${betId}`)
     this.database.bets.set(this.betKey(keys), this.settled(bet, type, amount))
-    this.addExternally(playerId, amount)
+    this.addExternally(playerId, amount, currency)
     this.locks.releaseAll(owner)
   }
   settled(bet: Bet, type: SettlementRequest['type'], amount: Decimal): Bet {
@@ -453,23 +478,24 @@ export class ReferenceStore implements WalletStore {
   }
 
   /** Locks the player, and keeps the lock. */
-  async hold(playerId: string): Promise<HeldPlayer> {
+  async hold(playerId: string, currency: string): Promise<HeldPlayer> {
     const owner = {}
     const { locks } = this
-    await locks.keep(owner, `player ${this.playerKey(playerId)}`)
+    await locks.keep(owner, this.accountLock(playerId, currency))
     return { release: () => locks.releaseAll(owner) }
   }
 
   changeCurrency(playerId: string, currency: string): void {
     const player = this.storedPlayer(playerId)
     if (player === undefined) throw new Error(`no player ${playerId}`)
-    this.database.players.set(this.playerKey(playerId), { ...player, currency })
+    this.database.players.delete(this.accountKey(player))
+    this.database.players.set(this.accountKey({ playerId, currency }), { ...player, currency })
   }
 
-  addExternally(playerId: string, amount: Decimal): void {
-    const player = this.storedPlayer(playerId)
+  addExternally(playerId: string, amount: Decimal, currency: string): void {
+    const player = this.storedPlayer(playerId, currency)
     if (player === undefined) throw new Error(`no player ${playerId}`)
-    this.database.players.set(this.playerKey(playerId), { ...player, balance: add(player.balance, amount) })
+    this.database.players.set(this.accountKey(player), { ...player, balance: add(player.balance, amount) })
   }
 }
 
@@ -484,10 +510,11 @@ export function referenceHarness(
 ): Required<Omit<StoreHarness<OpenedReference>, 'playerIds' | 'idScope' | 'stopPartition'>> {
   return {
     limits,
+    accountPerCurrency: true,
     open(players) {
       const database = new Database()
       const store = new Store(database)
-      for (const player of players) database.players.set(store.playerKey(player.playerId), player)
+      for (const player of players) database.players.set(store.accountKey(player), player)
       return { store, database }
     },
     close: ({ database }) => database.crash(),
@@ -497,16 +524,17 @@ export function referenceHarness(
       opened.store = new Store(opened.database)
       return opened.store
     },
-    depositExternally: ({ store }, playerId, amount) => store.deposit(playerId, amount),
+    depositExternally: ({ store }, playerId, amount, currency) => store.deposit(playerId, amount, currency),
     settleExternally: ({ store }, settlement) => store.settle(settlement),
-    holdPlayer: ({ store }, playerId) => store.hold(playerId),
+    holdPlayer: ({ store }, playerId, currency) => store.hold(playerId, currency),
     closePlayer: ({ store, database }, playerId) => void database.closed.add(store.playerKey(playerId)),
     changeCurrency: ({ store }, playerId, currency) => store.changeCurrency(playerId, currency),
     refuseBets: ({ store, database }, playerId) => void database.limited.add(store.playerKey(playerId)),
     holdCommit: ({ database }) => database.hold(),
     stopReplication: ({ database }) => database.stopReplication(),
-    ownRows({ database }, playerId) {
-      const amounts = database.ownRows.filter(row => row.playerId === playerId).map(({ amount }) => amount)
+    ownRows({ database }, playerId, currency) {
+      const own = database.ownRows.filter(row => row.playerId === playerId && row.currency === currency)
+      const amounts = own.map(({ amount }) => amount)
       return { count: amounts.length, sum: amounts.reduce(add, '0') }
     },
     advanceClock({ database }, milliseconds) {

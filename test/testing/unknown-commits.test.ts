@@ -57,8 +57,8 @@ function refusal(number: number): WalletChanges {
   const transaction: WalletChanges['transaction'] = {
     ...{ operation: 'placebet', transactionId: `x-${number}`, playerId: 'anna', betId: `x-${number}` },
     ...{ amount: '1', currency: 'EUR', type: null, delta: '0', walletTransactionId: null },
-    reason: 'REFUSED_BY_OPERATOR',
+    ...{ accountCurrency: 'EUR', reason: 'REFUSED_BY_OPERATOR' },
     ...{ refusal: { errorCode: 'LIMIT', description: 'limit' }, transactionDate: '2026-11-21T18:00:00.000Z' },
   }
-  return { transaction, bet: null, balance: null, request: {} }
+  return { transaction, bet: null, account: { currency: 'EUR', delta: '0', floor: null }, request: {} }
 }

@@ -84,7 +84,7 @@ export const importedBets: Imported<Bet> = {
 }
 
 /** A transaction that the legacy integration answered: its rules decided, so its reason is IMPORTED. */
-export type ImportedTransaction = Omit<Transaction, 'reason'>
+export type ImportedTransaction = Omit<Transaction, 'accountCurrency' | 'reason'>
 
 export const importedTransactions: Imported<ImportedTransaction> = {
   describe: ({ transactionId }) => `transactions, ${transactionId}`,

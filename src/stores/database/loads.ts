@@ -7,7 +7,7 @@ import {
   type Entry,
   type QueueSettings,
 } from '../../batches/index.js'
-import type { Player, WalletKeys, WalletSnapshot } from '../../store.js'
+import type { Account, WalletKeys, WalletSnapshot } from '../../store.js'
 import type { Columns } from './columns.js'
 import type { Failure, StoreErrors } from './errors.js'
 import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
@@ -22,7 +22,7 @@ export interface LoadSettings {
   read(keys: readonly WalletKeys[]): Promise<readonly LoadRow[]>
   classify(error: unknown): Failure
   errors: StoreErrors
-  players: Pick<Players, 'tableName' | 'columnNames'>
+  players: Pick<Players, 'tableName' | 'columnNames' | 'accountPerCurrency'>
 }
 
 /** Far longer than a read lasts on a server that is well. */
@@ -51,9 +51,9 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
       for (const entry of entries) entry.reject(kind === 'rejected' ? cause : errors.unavailable(cause))
       return
     }
-    answerEach(entries, rows, {
-      indexOf: row => row.key_index,
-      answer: (entry, row) => entry.resolve(snapshotOf(entry.item, row, settings)),
+    answerEach(entries, rowsOfKeys(rows), {
+      indexOf: ({ first }) => first.key_index,
+      answer: (entry, ofKey) => entry.resolve(snapshotOf(entry.item, ofKey, settings)),
       missing: errors.noRow,
     })
   }
@@ -68,27 +68,59 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
   })
 }
 
-function snapshotOf(keys: WalletKeys, row: LoadRow, settings: LoadSettings): WalletSnapshot {
-  const { bet, transaction } = row
+/** The rows of a key: they differ in the account only. */
+interface RowsOfKey {
+  first: LoadRow
+  others: LoadRow[]
+}
+
+function rowsOfKeys(rows: readonly LoadRow[]): RowsOfKey[] {
+  const ofKeys = new Map<number, RowsOfKey>()
+  for (const row of rows) {
+    const known = ofKeys.get(row.key_index)
+    if (known === undefined) ofKeys.set(row.key_index, { first: row, others: [] })
+    else known.others.push(row)
+  }
+  return [...ofKeys.values()]
+}
+
+function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: LoadSettings): WalletSnapshot {
+  const { bet, transaction } = rows.first
   return {
-    player: playerOf(keys.playerId, row, settings),
+    accounts: accountsOf(keys.playerId, rows, settings),
     bet: bet === null ? null : betFromRow(keys.betId, bet),
     transaction: transaction === null ? null : transactionFromRow(keys, transaction),
   }
 }
 
+/** @throws `INVALID_PLAYERS_TABLE` for two rows of one account */
+function accountsOf(playerId: string, { first, others }: RowsOfKey, settings: LoadSettings): Account[] {
+  if (first.currency === null) return []
+  const { errors, players } = settings
+  const accounts = [first, ...others].map(row => accountOf(playerId, row, settings))
+  const isSecond = ({ currency }: Account, index: number) =>
+    index > 0 &&
+    (!players.accountPerCurrency || accounts.findIndex(each => each.currency === currency) < index)
+  if (!accounts.some(isSecond)) return accounts
+  throw errors.make(
+    'INVALID_PLAYERS_TABLE',
+    `${players.tableName.join('.')} has several rows for the player ${JSON.stringify(playerId)}${
+      players.accountPerCurrency ? ' in one currency' : '. One for each currency: option accountPerCurrency'
+    }`,
+  )
+}
+
 /** @throws `INVALID_PLAYERS_TABLE` for a NULL: of a view whose CASE lacks the brand of the player, say */
-function playerOf(
+function accountOf(
   playerId: string,
   row: LoadRow,
   { columns, errors, players: { tableName, columnNames } }: LoadSettings,
-): Player | null {
-  const { currency, balance } = row
-  if (currency === null) return null
+): Account {
+  const currency = row.currency ?? ''
   const missing =
     currency === ''
       ? 'currency'
-      : balance === null
+      : row.balance === null
         ? 'balance'
         : columnNames.reserved !== null && row.reserved == null
           ? 'reserved'

@@ -12,7 +12,7 @@ import type {
 import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
 import { type Decimal, parseDecimal } from '../../money.js'
 import type { OptionChecks } from '../../option-checks.js'
-import type { Operation, Player } from '../../store.js'
+import type { Account, Operation } from '../../store.js'
 import { type Amounts, type Columns, columnsOf } from './columns.js'
 import type { MakeError } from './errors.js'
 import {
@@ -63,9 +63,9 @@ export interface LookupStatements {
   time(page: TimePage): Statement
 }
 
-/** A row of the result: player, bet, transaction; each `null` where there is none or none was asked for. */
+/** A row of the result: account, bet, transaction; each `null` where there is none or none was asked for. */
 export interface LookupRow {
-  player: (Amounts & { currency: string }) | null
+  account: (Amounts & { currency: string }) | null
   /** With `bet_id` and `recorded_at`. */
   bet: Row | null
   /** With `operation`, `transaction_id`, `recorded_at` and `balance_after`. */
@@ -307,27 +307,34 @@ function playerHistoryOf(
   rows: readonly LookupRow[],
   { limit, parts, columns }: { limit: number; parts: LookupParts; columns: Columns },
 ): PlayerHistory | null {
-  const player = rows[0]?.player ?? null
-  const found = transactionsOf(rows)
-  if (player === null && found.length === 0) return null
+  // The rows are pairs of an account and a transaction.
+  const accounts = new Map(
+    rows.flatMap(({ account }) => (account === null ? [] : [[account.currency, account]])),
+  )
+  const found = [
+    ...new Map(transactionsOf(rows).map(row => [`${row.operation} ${row.transaction_id}`, row])).values(),
+  ]
+  if (accounts.size === 0 && found.length === 0) return null
   const page = found.slice(0, limit)
   const last = page.at(-1)
   const bets = new Map<string, RecordedBet>()
-  for (const { bet } of rows.slice(0, limit)) {
+  for (const { bet } of rows.slice(0, limit * Math.max(accounts.size, 1))) {
     if (bet !== null && !bets.has(bet.bet_id ?? '')) bets.set(bet.bet_id ?? '', recordedBetOf(bet))
   }
   return {
     playerId,
-    player: player === null ? null : playerOf(playerId, player, columns),
+    accounts: [...accounts.values()]
+      .map(account => accountOf(playerId, account, columns))
+      .sort((one, other) => comparedText(one.currency, other.currency)),
     transactions: page.map(recordedTransactionOf),
     bets: [...bets.values()],
     next: found.length > limit && last !== undefined ? cursorOf(positionAfter(parts, last)) : null,
   }
 }
 
-function playerOf(playerId: string, player: NonNullable<LookupRow['player']>, columns: Columns): Player {
-  const { currency } = player
-  const balance = columns.available(player, currency)
+function accountOf(playerId: string, account: NonNullable<LookupRow['account']>, columns: Columns): Account {
+  const { currency } = account
+  const balance = columns.available(account, currency)
   return { playerId, currency, balance: amountOf(balance) ?? balance }
 }
 
@@ -360,7 +367,6 @@ export function recordedTransactionOf(row: Row): RecordedTransaction {
     walletTransactionId: transaction.walletTransactionId ?? '',
     recordedAt: millisecondsOf(row.recorded_at ?? ''),
     balanceAfter: amountOf(row.balance_after),
-    betCurrency: row.bet_currency ?? null,
   }
 }
 

@@ -1,4 +1,5 @@
 /** The calls of `withinTransaction`, and what is known of one that failed. */
+import { isZero } from '../../money.js'
 import { QueryFailed } from './deadline.js'
 import type { MakeError, StoreError } from './errors.js'
 import {
@@ -197,7 +198,7 @@ export class OperatorHook {
   /** Such rows stay when the batch is rolled back, which tests without refusals do not show. */
   #noteSilence({ hasQueried }: HookCall, commits: readonly PendingCommit[]): void {
     if (hasQueried) this.#silentCalls = null
-    if (this.#silentCalls === null || !commits.some(({ changes }) => changes.balance !== null)) return
+    if (this.#silentCalls === null || !commits.some(({ changes }) => !isZero(changes.account.delta))) return
     this.#silentCalls += 1
     if (this.#silentCalls < silentCallsMax) return
     this.#silentCalls = null

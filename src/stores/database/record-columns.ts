@@ -11,6 +11,7 @@ export const transactionContent = [
   'currency',
   'type',
   'delta',
+  'account_currency',
   'error_code',
   'description',
   'reason',

@@ -4,8 +4,8 @@ import type { CommitResult, WalletChanges } from '../../store.js'
 import type { MakeError } from './errors.js'
 
 /** Whether the changes debit the player: only then the balance may refuse them. */
-export function isDebit({ balance }: WalletChanges): boolean {
-  return balance !== null && isNegative(balance.delta)
+export function isDebit({ account }: WalletChanges): boolean {
+  return isNegative(account.delta)
 }
 
 /**
@@ -17,6 +17,5 @@ export function notRepresentable(changes: WalletChanges, makeError: MakeError): 
   const problem = 'not representable in the balance column'
   if (isDebit(changes))
     return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${problem}` }
-  const amount = changes.balance?.delta ?? 'The amount'
-  throw makeError('AMOUNT_NOT_REPRESENTABLE', `${amount}: ${problem}`)
+  throw makeError('AMOUNT_NOT_REPRESENTABLE', `${changes.account.delta}: ${problem}`)
 }

@@ -1,4 +1,5 @@
 /** Converts between the records of the contract and rows: every value is text or `null`. */
+import { isZero } from '../../money.js'
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
 import type { Amounts, Columns } from './columns.js'
 import { creditColumns } from './record-columns.js'
@@ -33,7 +34,7 @@ export type Fields = readonly (string | null | undefined)[]
  * @param dateOf the transaction's date in the form of the database
  */
 export function fieldsOf(
-  { transaction, bet, balance }: WalletChanges,
+  { transaction, bet, account: { currency, delta, floor } }: WalletChanges,
   columns: Columns,
   dateOf: (transactionDate: string) => string,
 ): Fields {
@@ -50,9 +51,9 @@ export function fieldsOf(
     transaction.refusal?.description,
     transaction.reason,
     dateOf(transaction.transactionDate),
-    balance && columns.toColumn(balance.delta, balance.currency),
-    balance?.currency,
-    balance && balance.floor !== null ? columns.floorToColumn(balance.floor, balance.currency) : null,
+    isZero(delta) ? null : columns.toColumn(delta, currency),
+    currency,
+    floor === null ? null : columns.floorToColumn(floor, currency),
     bet?.playerId,
     bet?.currency,
     bet?.stake,
@@ -69,10 +70,10 @@ export interface CommitRow extends Amounts {
   wallet_transaction_id: string | null
 }
 
-/** What a load returns for a key. */
+/** What a load returns for a key: a row for each account of the player, or one without an account. */
 export interface LoadRow extends Amounts {
   key_index: number
-  /** Of the player; `null`: there is none. */
+  /** Of an account of the player; `null`: there is none. */
   currency: string | null
   bet: Row | null
   transaction: Row | null
@@ -118,6 +119,7 @@ export function transactionFromRow(
     currency: row.currency ?? null,
     type: row.type ?? null,
     delta: text(row.delta),
+    accountCurrency: row.account_currency ?? null,
     refusal: errorCode === null ? null : { errorCode, description: text(description) },
     reason: text(row.reason),
     transactionDate: new Date(Number(row.transaction_date_ms)).toISOString(),

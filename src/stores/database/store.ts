@@ -206,12 +206,9 @@ function resultWithoutDatabase(
   columns: Columns,
   makeError: MakeError,
 ): CommitResult | null {
-  const { transaction, balance } = changes
-  if (balance !== null) {
-    if (!columns.hasCurrency(balance.currency)) return { status: 'conflict' } // no player has it
-    if (columns.toColumn(balance.delta, balance.currency) === null)
-      return notRepresentable(changes, makeError)
-  }
+  const { transaction, account } = changes
+  if (!columns.hasCurrency(account.currency)) return { status: 'conflict' } // no player has it
+  if (columns.toColumn(account.delta, account.currency) === null) return notRepresentable(changes, makeError)
   // No row of the players' table has such an id.
   return columns.idOf(transaction.playerId) === null ? { status: 'conflict' } : null
 }

@@ -6,7 +6,7 @@ import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 export interface PlayersTable {
   /** A table or an updatable view with its schema, spelled as in the catalog: `"pam.accounts"`. */
   table: string
-  /** The column of the playerId, with a unique index. */
+  /** The column of the playerId, with a unique index; with `accountPerCurrency`, the first column of it. */
   id: string
   /**
    * `text` (also varchar), `bigint` (any integer type) or `uuid` (MariaDB: `UUID` or `BINARY(16)`; MySQL:
@@ -16,6 +16,12 @@ export interface PlayersTable {
   idType?: 'text' | 'bigint' | 'uuid'
   /** The column of the currency code, as the platform sends it: `EUR`. */
   currency: string
+  /**
+   * A player may have a row for each currency, the account in it (D28), with a unique index on exactly the id
+   * and the currency.
+   * @default false
+   */
+  accountPerCurrency?: boolean
   /** The column of the balance. Without `reserved`, all of it is available. */
   balance: string
   /**
@@ -59,6 +65,7 @@ export interface Players {
   tableName: Name
   columns: PlayersColumns
   columnNames: PlayersColumns
+  accountPerCurrency: boolean
   idType: 'text' | 'bigint' | 'uuid'
   balanceType: 'numeric' | 'text' | 'minor-units'
   minorUnits: MinorUnits
@@ -82,6 +89,7 @@ const playersOptionNames = [
   'id',
   'idType',
   'currency',
+  'accountPerCurrency',
   'balance',
   'reserved',
   'balanceType',
@@ -182,6 +190,7 @@ function playersOf(
       reserved: reserved && quoted(reserved),
     },
     columnNames,
+    accountPerCurrency: check.boolean('players.accountPerCurrency', given.accountPerCurrency ?? false),
     idType,
     balanceType,
     minorUnits: checkedMinorUnits(check, given.minorUnits ?? 2),
@@ -209,6 +218,7 @@ const playersOptions = (players: Players) => ({
   'players.id': players.columnNames.id,
   'players.idType': players.idType,
   'players.currency': players.columnNames.currency,
+  ...(players.accountPerCurrency && { 'players.accountPerCurrency': true }),
   'players.balance': players.columnNames.balance,
   ...(players.columnNames.reserved && { 'players.reserved': players.columnNames.reserved }),
   'players.balanceType': players.balanceType,

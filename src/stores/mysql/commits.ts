@@ -25,7 +25,7 @@ export function createCommitter(connections: Connections, tables: Tables): Commi
     const [first] = items
     if (first !== undefined && items.length === 1)
       return [commitOne, [...itemOf(first, columns), ...range, length, commits]]
-    const { items: fields, players } = itemsOf(items, columns)
+    const { items: fields, players } = itemsOf(items, columns, tables.players.accountPerCurrency)
     return [commitMany, [fields, players, ...range, commits]]
   }
 

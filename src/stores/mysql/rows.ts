@@ -35,12 +35,18 @@ export const itemOf = (changes: WalletChanges, columns: Columns) =>
   completed(fieldsOf(changes, columns, dateTimeOf), changes)
 
 /**
- * The items of `commit_v1`, and the players to lock, in one order. A player with two items, which no batch
- * has, is a duplicate key there: the UPDATE would make one change only.
+ * The items of `commit_v1`, and the players or accounts to lock, in one order. One with two items, which no
+ * batch has, is a duplicate key there: the UPDATE would make one change only.
  */
-export const itemsOf = (all: readonly WalletChanges[], columns: Columns) => ({
+export const itemsOf = (all: readonly WalletChanges[], columns: Columns, accountPerCurrency: boolean) => ({
   items: JSON.stringify(all.map(changes => itemOf(changes, columns))),
-  players: JSON.stringify(all.map(({ transaction }) => transaction.playerId).sort()),
+  players: JSON.stringify(
+    all
+      .map(({ transaction: { playerId }, account }) =>
+        accountPerCurrency ? [playerId, account.currency] : playerId,
+      )
+      .sort(),
+  ),
 })
 
 export const keysOf = (all: readonly WalletKeys[], columns: Columns): string =>
@@ -85,7 +91,7 @@ function withDate({ transaction_date: date, ...transaction }: Row): Row {
   return { ...transaction, transaction_date_ms: `${Date.parse(`${date?.replace(' ', 'T')}Z`)}` }
 }
 
-/** A row of a lookup: a transaction, and where they were asked for, a bet and a player. */
+/** A row of a lookup: a transaction, and where they were asked for, a bet and an account. */
 export function lookupRowOf(values: Values): LookupRow {
   const transactionEnd = lookedUpTransactionColumns.length
   const transaction = rowOf(lookedUpTransactionColumns, values)
@@ -94,7 +100,7 @@ export function lookupRowOf(values: Values): LookupRow {
   return {
     transaction: transaction.player_id == null ? null : withDate(withTime(transaction)),
     bet: bet.player_id == null ? null : withTime(bet),
-    player:
+    account:
       currency == null
         ? null
         : { currency: String(currency), balance: String(balance ?? ''), reserved: text(reserved) },

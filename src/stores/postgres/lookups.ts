@@ -63,7 +63,7 @@ export function createPostgresLookups(
 
 function lookupRowOf(row: Row): LookupRow {
   return {
-    player:
+    account:
       row.p_currency == null
         ? null
         : { currency: row.p_currency, balance: row.p_balance ?? '', reserved: row.p_reserved ?? null },

@@ -1,5 +1,5 @@
 /** Many commits at the same time, and then the commits of other players on the same connections. */
-import type { Player, WalletChanges } from '../../store.js'
+import type { Account, WalletChanges } from '../../store.js'
 import type { CaseContext } from '../case-context.js'
 import { anna, placeBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
@@ -9,7 +9,7 @@ import type { Wallet } from '../wallet.js'
 /** Commits at the same time: each uses a connection of the store's pool. */
 const atOnce = 8
 /** Players whose commits use the connections afterwards, all at the same time, in each of two rounds. */
-export const otherPlayers: readonly Player[] = Array.from({ length: 2 * atOnce }, (_, index) => ({
+export const otherPlayers: readonly Account[] = Array.from({ length: 2 * atOnce }, (_, index) => ({
   ...anna,
   playerId: `player-${index}`,
 }))

@@ -1,5 +1,5 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
-import type { Bet, CommitResult, Player, WalletChanges } from '../../store.js'
+import type { Account, Bet, CommitResult, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
@@ -153,7 +153,11 @@ export const durabilityCases = casesOf({
   },
 })
 
-async function expectCommittedMeanwhile(context: CaseContext, wallet: Wallet, player: Player): Promise<void> {
+async function expectCommittedMeanwhile(
+  context: CaseContext,
+  wallet: Wallet,
+  player: Account,
+): Promise<void> {
   const id = `of-${player.playerId}`
   const result = await context.withTimeout(
     `the commit of ${player.playerId} to end while anna's is in progress`,

@@ -104,7 +104,7 @@ export const guardCases = casesOf({
   async 'WS-31 Guard 3: the floor is the one passed to commit, even if it is not 0'(wallet) {
     const withFloor = (floor: string, transactionId: string) => {
       const changes = placeBet(transactionId, transactionId, { stake: '30' })
-      return { ...changes, balance: { currency: 'EUR', delta: '-30', floor } }
+      return { ...changes, account: { currency: 'EUR', delta: '-30', floor } }
     }
     await wallet.expectConflict(withFloor('70.01', 't-1'), '70 would be below the floor of 70.01')
     await wallet.expectCommitted(withFloor('70', 't-2'))
@@ -146,7 +146,7 @@ export const guardCases = casesOf({
     // A debit without a floor makes the balance negative, as the rules of a PAM may allow.
     const bet = await wallet.existingBet('b-1')
     const overdrawn = settleBet(bet, 's-1', '0')
-    const debit = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }
+    const debit = { ...overdrawn, account: { currency: 'EUR', delta: '-100', floor: null } }
     const changes = { ...debit, transaction: { ...debit.transaction, delta: '-100' } }
     const result = await wallet.store.commit(changes).catch(() => null)
     if (result?.status !== 'committed') {
@@ -157,7 +157,7 @@ export const guardCases = casesOf({
     await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-2', '5'))
     await wallet.expectBalance('anna', '-25')
   },
-  'WS-35 If changes.balance is null, no floor is checked and the balance does not change': {
+  'WS-35 If delta is 0, no floor is checked and the balance does not change': {
     players: [{ ...anna, balance: '0' }, ben],
     async run(wallet, context: CaseContext) {
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '0' }))

@@ -1,7 +1,14 @@
 /** Random histories against the model, and random schedules of concurrent requests. Failures are shrunk. */
 import fc from 'fast-check'
 import type { WalletStore } from '../../store.js'
-import { concurrentBurst, history, initialPlayers, permissivePolicy } from '../arbitraries.js'
+import {
+  concurrentBurst,
+  history,
+  initialPlayers,
+  ofSeveralAccounts,
+  permissivePolicy,
+  severalAccounts,
+} from '../arbitraries.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { type CommitFault, type FaultyStore, faultyStore } from '../faulty-store.js'
 import type { StoreHarness } from '../harness.js'
@@ -23,61 +30,27 @@ import { CaseFailed } from '../trace.js'
 
 export const historyCases = casesOf({
   'WS-95 Random histories get the answers and the final state of the model': {
-    async runAlone(context: CaseContext) {
-      context.keepsIdsApart()
-      const sandboxes = new Sandboxes(context)
-      await everyRun(context, fc.tuple(history), async ([steps]) => {
-        await runHistory(context, await sandboxes.next(), steps)
-      })
-    },
+    runAlone: context => runHistories(context, false),
   },
   'WS-96 Random histories with a crash at a random step get the answers and the final state of the model': {
     needs: ['crash'],
     async runAlone(context: CaseContext) {
       context.keepsIdsApart()
-      const sandboxes = new Sandboxes(context)
+      const sandboxes = new Sandboxes(context, false)
       await everyRun(context, fc.tuple(history, fc.nat(12)), async ([steps, crashAt]) => {
-        await runHistory(context, await sandboxes.next(), steps, async (sandbox, index) => {
+        await runHistory(context, await sandboxes.next(), steps, false, async (sandbox, index) => {
           if (index === crashAt) await sandbox.crash()
         })
       })
     },
   },
   'WS-97 Concurrent requests get answers and a final state that some sequential order explains, under any schedule':
-    {
-      async runAlone(context: CaseContext) {
-        context.keepsIdsApart()
-        const sandboxes = new Sandboxes(context)
-        const runs = fc.tuple(fc.scheduler(), concurrentBurst)
-        await everyRun(context, runs, async ([scheduler, { before, concurrent }]) => {
-          const sandbox = await sandboxes.next()
-          const model = new Model(initialPlayers, permissivePolicy)
-          const earlier = supported(context, before)
-          for (const step of earlier) {
-            await sandbox.perform(step)
-            model.perform(step)
-          }
-          const steps = supported(context, concurrent).map(withoutFault)
-          const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
-          const observed = await scheduler.waitFor(
-            Promise.all(steps.map(step => sandbox.perform(step, store, schedule))),
-          )
-          const answered = steps.map((step, index) => ({ step, answer: observed[index]?.answer ?? 'fault' }))
-          const state = await sandbox.finalState()
-          context.check(
-            someOrderExplains(model, answered, sameAnswer, end => sameState(end, state)),
-            'the answers and the final state of some sequential order',
-            answered.map(({ answer }) => shownAnswer(answer)).join('; '),
-          )
-          await sandbox.expectMoneyToAddUp([...earlier, ...steps])
-        })
-      },
-    },
+    { runAlone: context => runSchedules(context, false) },
   'WS-98 Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks':
     {
       async runAlone(context: CaseContext) {
         context.keepsIdsApart()
-        const sandboxes = new Sandboxes(context)
+        const sandboxes = new Sandboxes(context, false)
         const anyFault = fc.option(fc.constantFrom<CommitFault>('lost-request', 'lost-answer', 'delayed'))
         const runs = fc.tuple(
           fc.scheduler(),
@@ -87,9 +60,9 @@ export const historyCases = casesOf({
         )
         await everyRun(context, runs, async ([scheduler, { before, concurrent }, faults, deliverFirst]) => {
           const sandbox = await sandboxes.next()
-          const earlier = supported(context, before)
+          const earlier = supported(context, before, false)
           for (const step of earlier) await sandbox.perform(step)
-          const steps = supported(context, concurrent).map(withoutFault)
+          const steps = supported(context, concurrent, false).map(withoutFault)
           const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
           const faulty = faultyStore(store, faults)
           const observed = await scheduler.waitFor(
@@ -108,6 +81,46 @@ export const historyCases = casesOf({
       },
     },
 })
+
+/** @param several whether a player has two accounts */
+export async function runHistories(context: CaseContext, several: boolean): Promise<void> {
+  context.keepsIdsApart()
+  const sandboxes = new Sandboxes(context, several)
+  await everyRun(context, fc.tuple(history), async ([steps]) => {
+    await runHistory(context, await sandboxes.next(), steps, several)
+  })
+}
+
+export async function runSchedules(context: CaseContext, several: boolean): Promise<void> {
+  context.keepsIdsApart()
+  const sandboxes = new Sandboxes(context, several)
+  const runs = fc.tuple(fc.scheduler(), concurrentBurst)
+  await everyRun(context, runs, async ([scheduler, { before, concurrent }]) => {
+    const sandbox = await sandboxes.next()
+    const model = modelWhere(several)
+    const earlier = supported(context, before, several)
+    for (const step of earlier) {
+      await sandbox.perform(step)
+      model.perform(step)
+    }
+    const steps = supported(context, concurrent, several).map(withoutFault)
+    const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
+    const observed = await scheduler.waitFor(
+      Promise.all(steps.map(step => sandbox.perform(step, store, schedule))),
+    )
+    const answered = steps.map((step, index) => ({ step, answer: observed[index]?.answer ?? 'fault' }))
+    const state = await sandbox.finalState()
+    context.check(
+      someOrderExplains(model, answered, sameAnswer, end => sameState(end, state)),
+      'the answers and the final state of some sequential order',
+      answered.map(({ answer }) => shownAnswer(answer)).join('; '),
+    )
+    await sandbox.expectMoneyToAddUp([...earlier, ...steps])
+  })
+}
+
+const modelWhere = (several: boolean) =>
+  new Model(several ? severalAccounts : initialPlayers, permissivePolicy)
 
 /**
  * After faults the platform rolls back its placebets and retries every other request. Returns all definite
@@ -159,11 +172,12 @@ async function runHistory(
   context: CaseContext,
   sandbox: Sandbox,
   steps: readonly HistoryStep[],
+  several: boolean,
   beforeStep: (sandbox: Sandbox, index: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  const model = new Model(initialPlayers, permissivePolicy)
+  const model = modelWhere(several)
   const firstIds = new Map<string, string | null>()
-  for (const [index, step] of supported(context, steps).entries()) {
+  for (const [index, step] of supported(context, steps, several).entries()) {
     await beforeStep(sandbox, index)
     const { answer, walletTransactionId } = await sandbox.perform(step)
     const expected = model.perform(step)
@@ -182,7 +196,7 @@ async function runHistory(
   const state = await sandbox.finalState()
   context.check(
     sameState(model, state),
-    `the final state ${shownState(finalStateOf(model, context.harness.idScope))}`,
+    `the final state ${shownState(finalStateOf(model, context.harness.idScope, several))}`,
     shownState(state),
   )
   await sandbox.expectOwnRows()
@@ -190,8 +204,10 @@ async function runHistory(
 
 function sameState(model: Model, { balances, bets }: FinalState): boolean {
   return (
-    [...balances].every(([playerId, balance]) => model.balance(playerId) === balance) &&
-    [...bets].every(([betId, bet]) => sameModelBet(model.bet(betId), bet))
+    [...balances].every(([account, balance]) => {
+      const [playerId = '', currency] = account.split(' ')
+      return model.balance(playerId, currency) === balance
+    }) && [...bets].every(([betId, bet]) => sameModelBet(model.bet(betId), bet))
   )
 }
 
@@ -199,10 +215,11 @@ function sameState(model: Model, { balances, bets }: FinalState): boolean {
  * Drops the steps that this harness does not support: external writers need their hook, amounts must fit its
  * limits. With `idScope: 'player'` the ids of each player are its own.
  */
-function supported(context: CaseContext, steps: readonly HistoryStep[]): HistoryStep[] {
+function supported(context: CaseContext, all: readonly HistoryStep[], several: boolean): HistoryStep[] {
   const { depositExternally, idScope, limits = { digits: 33, scale: 18 } }: StoreHarness = context.harness
   const largest = 10n ** BigInt(Math.max(limits.digits - limits.scale, 0) + 2) / 1000n
   const fits = (amount: Cents) => amount <= largest && (limits.scale >= 2 || amount % 100n === 0n)
+  const steps = several ? all.map(ofSeveralAccounts) : all
   return steps.flatMap((step): HistoryStep[] => {
     if (step.step === 'deposit' || step.step === 'withdraw') {
       return depositExternally !== undefined && fits(step.amount) ? [step] : []

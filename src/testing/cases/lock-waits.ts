@@ -28,7 +28,7 @@ export async function commitBetsWhileHeld(
 ): Promise<Awaited<ReturnType<typeof commitBets>>> {
   const { trace, options } = context
   trace.note('PAM', 'locks anna, and keeps her locked')
-  const held = await wallet.hook('holdPlayer', 'anna')
+  const held = await wallet.hook('holdPlayer', 'anna', 'EUR')
   context.check(typeof held?.release === 'function', 'holdPlayer to return { release }', held)
   let ended = false
   const attempts = commitBets(wallet).finally(() => {

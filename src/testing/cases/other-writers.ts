@@ -156,7 +156,7 @@ async function writeDuring(
 async function deposit(context: CaseContext, wallet: Wallet, amount: string): Promise<void> {
   const action = amount.startsWith('-') ? `withdraws ${amount.slice(1)} from` : `deposits ${amount} for`
   const answered = context.trace.start('PAM', `${action} anna`)
-  await wallet.hook('depositExternally', 'anna', amount)
+  await wallet.hook('depositExternally', 'anna', amount, 'EUR')
   answered('done')
 }
 

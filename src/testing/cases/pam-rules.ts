@@ -27,8 +27,8 @@ export const pamRuleCases = casesOf({
       context.trace.note('PAM', "changes anna's currency from EUR to SEK")
       await wallet.hook('changeCurrency', 'anna', 'SEK')
 
-      const player = await wallet.player('anna')
-      context.check(player !== null && player.currency === 'SEK', 'the currency SEK for anna', player)
+      const [player] = await wallet.accounts('anna')
+      context.check(player?.currency === 'SEK', 'the currency SEK for anna', player)
       await wallet.expectBet(before)
       const placed = await wallet.transaction('placebet', 't-1')
       context.check(placed?.currency === 'EUR', 'the currency EUR for the transaction t-1', placed)

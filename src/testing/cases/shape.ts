@@ -1,6 +1,6 @@
 /** Records are returned as they were stored: nulls, amounts, ids, texts, dates. */
 import { add, type Decimal, negate, subtract } from '../../money.js'
-import type { Player, WalletChanges } from '../../store.js'
+import type { Account, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, chen, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
@@ -8,24 +8,28 @@ import { short, shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
 export const shapeCases = casesOf({
-  async 'WS-01 Missing records are null: unknown player, bet and transaction'(wallet, context: CaseContext) {
+  async 'WS-01 Missing records are null, and an unknown player has no accounts'(
+    wallet,
+    context: CaseContext,
+  ) {
     const ids = { transactionId: 't-0', playerId: 'unknown-player', betId: 'b-0' }
     const actual = await wallet.store.load({ operation: 'placebet', ...ids })
-    for (const part of ['player', 'bet', 'transaction'] as const) {
+    context.check(shown(actual.accounts) === '[]', 'accounts to be empty', actual.accounts)
+    for (const part of ['bet', 'transaction'] as const) {
       context.check(actual[part] === null, `${part} to be null`, actual[part])
     }
   },
-  'WS-02 load returns a player with currency, and with balance as decimal text': {
+  'WS-02 load returns an account with currency, and with balance as decimal text': {
     players: [anna, chen],
     async run(wallet, context: CaseContext) {
       for (const expected of [anna, chen]) {
-        const actual = await wallet.player(expected.playerId)
+        const [actual] = await wallet.accounts(expected.playerId)
         const same =
-          actual !== null &&
+          actual !== undefined &&
           actual.playerId === expected.playerId &&
           actual.currency === expected.currency &&
           sameAmount(actual.balance, expected.balance)
-        context.check(same, `the player ${shown(expected)}`, actual)
+        context.check(same, `the account ${shown(expected)}`, actual)
       }
     },
   },
@@ -315,7 +319,7 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
   const ofAnna = context.keepsIdsApart()
   const wallet = await context.open(ofAnna ? [anna, ...players] : players)
   for (const [index, id] of ids.entries()) {
-    const player = players[index] as Player
+    const player = players[index] as Account
     const others = ids.filter(other => other !== id).map(short)
     const stake = String(index + 1)
     await wallet.expectCommitted(
@@ -325,8 +329,8 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
     if (ofAnna) await wallet.expectCommitted(placeBet(`t-${index}`, `b-${index}`, { player, stake }))
   }
   for (const [index, id] of ids.entries()) {
-    const { playerId } = players[index] as Player
-    const actual = await wallet.player(playerId)
+    const { playerId } = players[index] as Account
+    const [actual] = await wallet.accounts(playerId)
     context.check(actual?.playerId === playerId, `the player ${short(playerId)}`, actual)
     await wallet.expectBalance(playerId, '99')
     const owner = ofAnna ? anna.playerId : playerId
@@ -343,12 +347,12 @@ async function exactOrNothing(
   changes: WalletChanges,
   before: Decimal,
 ): Promise<void> {
-  const { transaction, balance } = changes
+  const { transaction, account } = changes
   const result = await wallet.commit(changes).catch((error: unknown) => ({ status: 'threw' as const, error }))
   const after = await wallet.balance('anna')
   const actual = await wallet.transaction(transaction.operation, transaction.transactionId)
   if (result.status === 'committed') {
-    const exact = add(before, balance?.delta ?? '0')
+    const exact = add(before, account.delta)
     context.expectAmount(after, exact, 'as balance, or a refusal')
     context.expectAmount(actual?.amount, transaction.amount ?? '', 'as amount')
     return

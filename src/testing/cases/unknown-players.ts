@@ -12,8 +12,8 @@ export const unknownPlayerCases = casesOf({
     const changes = placeBet('t-1', 'b-1', { player })
     const result = await wallet.commit(changes).then(shownResult, shown)
     context.check(result === 'conflict', 'conflict, because the player is unknown', result)
-    const created = await wallet.player('unknown-player')
-    context.check(created === null, 'no player unknown-player', created)
+    const created = await wallet.accounts('unknown-player')
+    context.check(created.length === 0, 'no player unknown-player', created)
     // Neither the transactionId nor the betId is used up.
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
   },

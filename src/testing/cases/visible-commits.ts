@@ -3,7 +3,7 @@
  * only.
  */
 import { add } from '../../money.js'
-import type { Bet, Player, WalletChanges } from '../../store.js'
+import type { Bet, WalletChanges } from '../../store.js'
 import type { CaseContext } from '../case-context.js'
 import { anna, placeBet, settleBet } from '../changes.js'
 import { sameAmount, sameBet } from '../equality.js'
@@ -27,7 +27,7 @@ export async function expectVisibleCommits(
   const start = performance.now()
   let turns = 0
   let bet: Bet | null = null
-  let { balance } = await first.player(anna.playerId).then(player => player as Player)
+  let balance = await first.balance(anna.playerId)
   for (; turns < turnsMax && performance.now() - start < timeoutMs; turns += 1) {
     // Place and settle on each of the two: first, second, second, first.
     const [writer, reader] = [0, 3].includes(turns % 4) ? [first, second] : [second, first]
@@ -54,10 +54,9 @@ async function expectAllOf(
   const keys = { operation, transactionId, playerId, betId }
   const snapshots = await Promise.all(Array.from({ length: loadsPerTurn }, () => reader.store.load(keys)))
   for (const snapshot of snapshots) {
-    const { player } = snapshot
+    const [account] = snapshot.accounts
     const isNew =
-      player !== null &&
-      sameAmount(player.balance, balance) &&
+      sameAmount(account?.balance, balance) &&
       snapshot.transaction !== null &&
       snapshot.bet !== null &&
       bet !== null &&

@@ -149,7 +149,7 @@ export function whoMayBetCall(mapping: Mapping, table: string, isText = false): 
 const propertiesOf = (options: Partial<PlayersOptions>): string[] =>
   Object.entries(options).map(([name, value]) => `${name}: ${valueText(value)}`)
 
-function valueText(value: string | number | Readonly<Record<string, number>>): string {
+function valueText(value: string | number | boolean | Readonly<Record<string, number>>): string {
   if (typeof value !== 'object') return typeof value === 'string' ? tsText(value) : String(value)
   return `{ ${Object.entries(value)
     .map(([code, digits]) => `${tsKey(code)}: ${digits}`)

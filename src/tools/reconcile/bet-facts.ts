@@ -123,8 +123,9 @@ export class BetFacts {
 }
 
 function lineOf(transaction: RecordedTransaction): string {
-  const { recordedAt, operation, type, transactionId, delta, refusal, currency, betCurrency } = transaction
-  const named = currency ?? betCurrency
+  const { recordedAt, operation, type, transactionId, delta, refusal, currency, accountCurrency } =
+    transaction
+  const named = currency ?? accountCurrency
   const moved = refusal === null ? `${signed(delta, named)} ${named ?? '?'}` : `refused ${refusal.errorCode}`
   return `${recordedAt} ${operation}${type === null ? '' : ` ${type}`} ${transactionId}: ${moved}`
 }

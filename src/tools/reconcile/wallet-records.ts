@@ -39,7 +39,7 @@ export function recordOf(
     type: operation === 'settlement' || operation === 'unsettlement' ? type : null,
     accepted,
     amount: accepted ? moved : null,
-    currency: transaction.currency ?? transaction.betCurrency,
+    currency: transaction.currency ?? transaction.accountCurrency,
     day: dayOf(recordedAt),
     inRange: isInRange(recordedAt),
     recordedAt,

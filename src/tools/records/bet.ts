@@ -9,12 +9,12 @@ import { add, isZero } from '../../money.js'
 import { countText, momentText } from '../report/figures.js'
 import type { Fact, Report } from '../report/model.js'
 import {
-  type Account,
   balancesOf,
   changes,
   footnotes,
   happened,
   recorded,
+  type Shown,
   sentenceOf,
   signedMoney,
   tableOf,
@@ -45,7 +45,7 @@ export function betReport(history: BetHistory): Report {
 }
 
 /** Of the balance of the bet's own player. */
-function sumOf(transactions: readonly RecordedTransaction[], { playerId, currency }: Account): string {
+function sumOf(transactions: readonly RecordedTransaction[], { playerId, currency }: Shown): string {
   const own = transactions.filter(transaction => transaction.playerId === playerId)
   const sum = own.reduce((total, { delta }) => add(total, delta), '0')
   return `${signedMoney(sum, currency)} in sum, by these calls`
@@ -82,7 +82,7 @@ export const unknownBetReport = (betId: string): Report => ({
 function answersOf(
   history: BetHistory,
   transactions: readonly RecordedTransaction[],
-  account: Account,
+  account: Shown,
 ): Fact[] {
   const of = (wanted: (transaction: RecordedTransaction) => boolean) =>
     answerOf(transactions.filter(wanted), account)
@@ -114,15 +114,12 @@ const refundTypes: readonly (string | null)[] = ['VOIDED', 'UNVOIDED']
 const answeredMax = 3
 
 /** The sentences of the last of these calls, each with its time and the balance; `null` without calls. */
-function answerOf(
-  transactions: readonly RecordedTransaction[],
-  { playerId, currency }: Account,
-): string | null {
+function answerOf(transactions: readonly RecordedTransaction[], { playerId }: Shown): string | null {
   if (transactions.length === 0) return null
   const shown = transactions.slice(-answeredMax)
   const more = transactions.length - shown.length
   const sentences = shown.map(transaction => {
-    const balances = transaction.playerId === playerId ? balancesOf(transaction, currency) : null
+    const balances = transaction.playerId === playerId ? balancesOf(transaction) : null
     const change =
       balances === null || balances.before === balances.after
         ? ''

@@ -25,18 +25,13 @@ export const callOf = ({ operation, type }: Pick<RecordedTransaction, 'operation
 /** In words that support can read to the player. */
 export const sentenceOf = (transaction: RecordedTransaction) => `${capitalized(explain(transaction).why)}.`
 
-/** Whether a refused call found a balance in another currency. @param currency `null`: that of the call */
-const isInOther = ({ reason, currency: own }: RecordedTransaction, currency: string | null) =>
-  reason === 'CURRENCY_MISMATCH' && (currency === null || own === currency)
-
-/** The balance that a call found and left; `null`: it, or its currency, is unknown. */
-export function balancesOf(
-  transaction: RecordedTransaction,
-  currency: string | null,
-): { before: string; after: string } | null {
-  const { balanceAfter, delta } = transaction
-  if (balanceAfter === null || isInOther(transaction, currency)) return null
-  return { before: money(subtract(balanceAfter, delta), currency), after: money(balanceAfter, currency) }
+/** The balance that a call found and left; `null`: it is unknown. */
+export function balancesOf({ balanceAfter, delta, accountCurrency }: RecordedTransaction) {
+  if (balanceAfter === null) return null
+  return {
+    before: money(subtract(balanceAfter, delta), accountCurrency),
+    after: money(balanceAfter, accountCurrency),
+  }
 }
 
 export const recorded: CallColumn = {
@@ -52,16 +47,18 @@ export const betId: CallColumn = { name: 'Bet', text: transaction => transaction
 export const playerId: CallColumn = { name: 'Player', text: transaction => transaction.playerId }
 export const happened: CallColumn = { name: 'What happened', text: sentenceOf }
 
-/** Whose balance is shown. `null`: of any player, in the currency of the call. */
-export interface Account {
+/** Whose balance is shown. `null`: of any player, or in any currency. */
+export interface Shown {
   playerId: string | null
   currency: string | null
 }
 
-export function changes(account: Account): CallColumn[] {
-  const amount = (value: Decimal, { currency, betCurrency }: RecordedTransaction) => {
-    const of = account.currency ?? currency ?? betCurrency
-    return of === null ? value : format(value, isoMinorUnits(of))
+/** Amounts of another account than the one that is shown have its currency beside them. */
+export function changes(account: Shown): CallColumn[] {
+  const amount = (value: Decimal, { currency, accountCurrency }: RecordedTransaction) => {
+    const of = accountCurrency ?? account.currency ?? currency
+    if (of === null) return value
+    return of === (account.currency ?? of) ? format(value, isoMinorUnits(of)) : money(value, of)
   }
   return [
     { name: 'Change', isNumber: true, text: each => signed(amount(each.delta, each)) },
@@ -71,7 +68,7 @@ export function changes(account: Account): CallColumn[] {
       text: each => {
         if (account.playerId !== null && each.playerId !== account.playerId) return ''
         if (each.balanceAfter === null) return '?'
-        return isInOther(each, account.currency) ? each.balanceAfter : amount(each.balanceAfter, each)
+        return amount(each.balanceAfter, each)
       },
     },
   ]

@@ -4,7 +4,7 @@ import { betState } from '../../lookups/bet-state.js'
 import { money } from '../../lookups/money-text.js'
 import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from '../../lookups/records.js'
 import { add, type Decimal, format, isZero, subtract } from '../../money.js'
-import type { Credit } from '../../store.js'
+import type { Account, Credit } from '../../store.js'
 import type { Chart } from '../report/chart.js'
 import { countText } from '../report/figures.js'
 import type { Report, Table } from '../report/model.js'
@@ -24,20 +24,33 @@ import {
 
 /** @param page as it was given to `player`: whether the newest transaction is the player's last */
 export function playerReport(history: PlayerHistory, page: Page = {}): Report {
-  const { playerId, player, bets, next } = history
-  const currency = player?.currency ?? null
-  const transactions = inOrderOfBalances(history.transactions.toReversed())
-  const account =
-    player === null ? "not in the players' table" : `balance ${money(player.balance, player.currency)}`
-  const others = otherChanges(transactions, currency)
-  const columns = [recorded, betId, happened, ...others, ...changes({ playerId, currency })]
+  const { playerId, accounts, bets, next } = history
+  const transactions = inOrderOfBalances(
+    history.transactions.toReversed().map(each => withCurrency(each, bets)),
+  )
+  const currencies = [...new Set([...accounts.map(currencyOfAccount), ...transactions.map(currencyOf)])]
+  const balances =
+    accounts.length === 0
+      ? "not in the players' table"
+      : `balance ${accounts.map(({ balance, currency }) => money(balance, currency)).join(' and ')}`
+  const account: CallColumn = { name: 'Account', text: each => currencyOf(each) ?? '' }
+  const columns = [
+    ...[
+      recorded,
+      betId,
+      happened,
+      ...(currencies.length > 1 ? [account] : []),
+      ...otherChanges(transactions),
+    ],
+    ...changes({ playerId, currency: null }),
+  ]
   const [oldest, newest] = [transactions[0], transactions.at(-1)]
   return {
     title: `Player ${playerId}`,
     verdict: {
       tone: 'none',
-      word: player === null ? 'Unknown' : 'Known',
-      sentence: `${account}; ${countText(transactions.length, 'transaction')} shown`,
+      word: accounts.length === 0 ? 'Unknown' : 'Known',
+      sentence: `${balances}; ${countText(transactions.length, 'transaction')} shown`,
     },
     facts: [
       ...(oldest && newest
@@ -52,15 +65,16 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
       {
         heading: 'Balance over time',
         only: 'page',
-        blocks: [
-          { kind: 'charts', charts: transactions.length > 0 ? [chartOf(transactions, currency)] : [] },
-        ],
+        blocks: [{ kind: 'charts', charts: currencies.flatMap(currency => chartOf(transactions, currency)) }],
       },
       {
         heading: 'What happened',
         blocks: [
           tableOf(columns, transactions),
-          { kind: 'list', items: balancesAround(history, transactions, page) },
+          {
+            kind: 'list',
+            items: currencies.flatMap(each => balancesAround(history, transactions, each, page)),
+          },
         ],
       },
       termsOf(transactions),
@@ -79,22 +93,40 @@ export const unknownPlayerReport = (playerId: string): Report => ({
   footnotes: [],
 })
 
-/** From the balance that the first transaction found. */
-function chartOf(transactions: readonly RecordedTransaction[], currency: string | null): Chart {
+const currencyOfAccount = ({ currency }: Account): string | null => currency
+const currencyOf = ({ accountCurrency }: RecordedTransaction) => accountCurrency
+
+/** An imported transaction names no account. */
+function withCurrency(transaction: RecordedTransaction, bets: readonly RecordedBet[]): RecordedTransaction {
+  const { accountCurrency, currency, betId } = transaction
+  const bet = bets.find(each => each.betId === betId)
+  return { ...transaction, accountCurrency: accountCurrency ?? currency ?? bet?.currency ?? null }
+}
+
+/** The calls of one account. */
+const ofAccount = (transactions: readonly RecordedTransaction[], currency: string | null) =>
+  transactions.filter(each => currencyOf(each) === currency)
+
+/** From the balance that the first transaction of the account found; none without one. */
+function chartOf(all: readonly RecordedTransaction[], currency: string | null): Chart[] {
+  const transactions = ofAccount(all, currency)
+  if (transactions.length === 0) return []
   const points = transactions.flatMap(({ recordedAt, balanceAfter, delta }, index) => {
     if (balanceAfter === null) return []
     const balances = index === 0 ? [subtract(balanceAfter, delta), balanceAfter] : [balanceAfter]
     const at = Date.parse(recordedAt)
     return balances.map(balance => ({ at, value: Number(balance), text: money(balance, currency) }))
   })
-  return {
-    title: 'Balance',
-    lines: [{ name: '', points }],
-    from: points[0]?.at ?? 0,
-    to: points.at(-1)?.at ?? 0,
-    timeText: at => new Date(at).toISOString().slice(0, 19).replace('T', ' '),
-    steps: true,
-  }
+  return [
+    {
+      title: transactions.length === all.length ? 'Balance' : `Balance in ${currency}`,
+      lines: [{ name: '', points }],
+      from: points[0]?.at ?? 0,
+      to: points.at(-1)?.at ?? 0,
+      timeText: at => new Date(at).toISOString().slice(0, 19).replace('T', ' '),
+      steps: true,
+    },
+  ]
 }
 
 /** Calls are taken for concurrent if their database transactions began within this time. */
@@ -117,15 +149,16 @@ function chainFrom(transactions: readonly RecordedTransaction[], first: number) 
   const rest = [...transactions]
   const ordered = rest.splice(first, 1)
   let breaks = 0
-  let balance = ordered.reduce(balanceAfterCall, null as Decimal | null)
+  let balances = ordered.reduce(balancesAfterCall, noBalances)
   while (rest.length > 0) {
-    const following = concurrentOf(rest).filter(each => isZero(otherChangeOf(balance, each)))
+    const following = concurrentOf(rest).filter(each => isZero(otherChangeOf(balances, each)))
     // One without a balance may follow any other: those that fit go first.
-    const fitting = following.find(each => balance !== null && each.balanceAfter !== null) ?? following[0]
+    const fitting =
+      following.find(each => balances.has(currencyOf(each)) && each.balanceAfter !== null) ?? following[0]
     if (fitting === undefined) breaks += 1
     const next = rest.splice(fitting === undefined ? 0 : rest.indexOf(fitting), 1)
     ordered.push(...next)
-    balance = next.reduce(balanceAfterCall, balance)
+    balances = next.reduce(balancesAfterCall, balances)
   }
   return { ordered, breaks }
 }
@@ -137,21 +170,33 @@ function concurrentOf(transactions: readonly RecordedTransaction[]): readonly Re
   return end === -1 ? transactions : transactions.slice(0, end)
 }
 
-/** An imported call has no balance: what it moved is added to the one before. */
-const balanceAfterCall = (before: Decimal | null, { balanceAfter, delta }: RecordedTransaction) =>
-  balanceAfter ?? (before === null ? null : add(before, delta))
+/** The known balance of each account. */
+type Balances = ReadonlyMap<string | null, Decimal>
 
-/** What changed the balance before a call: deposits, other games, a correction. */
-const otherChangeOf = (before: Decimal | null, { balanceAfter, delta }: RecordedTransaction): Decimal =>
-  before === null || balanceAfter === null ? '0' : subtract(subtract(balanceAfter, delta), before)
+const noBalances: Balances = new Map()
+
+/** An imported call has no balance: what it moved is added to the one before. */
+function balancesAfterCall(before: Balances, call: RecordedTransaction): Balances {
+  const known = before.get(currencyOf(call))
+  const after = call.balanceAfter ?? (known === undefined ? undefined : add(known, call.delta))
+  return after === undefined ? before : new Map(before).set(currencyOf(call), after)
+}
+
+/** What changed the balance of its account before a call: deposits, other games, a correction. */
+function otherChangeOf(balances: Balances, call: RecordedTransaction): Decimal {
+  const before = balances.get(currencyOf(call))
+  if (before === undefined || call.balanceAfter === null) return '0'
+  return subtract(subtract(call.balanceAfter, call.delta), before)
+}
 
 /** No column where nothing did. @param transactions of one player, the oldest first */
-function otherChanges(transactions: readonly RecordedTransaction[], currency: string | null): CallColumn[] {
+function otherChanges(transactions: readonly RecordedTransaction[]): CallColumn[] {
   const found = new Map<RecordedTransaction, string>()
-  let balance: Decimal | null = null
+  let balances = noBalances
   for (const transaction of transactions) {
-    const change = otherChangeOf(balance, transaction)
-    balance = balanceAfterCall(balance, transaction)
+    const change = otherChangeOf(balances, transaction)
+    balances = balancesAfterCall(balances, transaction)
+    const currency = currencyOf(transaction)
     if (!isZero(change))
       found.set(transaction, signed(currency === null ? change : format(change, isoMinorUnits(currency))))
   }
@@ -159,24 +204,26 @@ function otherChanges(transactions: readonly RecordedTransaction[], currency: st
   return [{ name: 'Other changes', isNumber: true, text: transaction => found.get(transaction) ?? '' }]
 }
 
-/** The balance that the oldest of these calls found, and what other code changed after the newest. */
+/** The balance that the oldest call of an account found, and what other code changed after the newest. */
 function balancesAround(
-  { player }: PlayerHistory,
+  { accounts }: PlayerHistory,
   transactions: readonly RecordedTransaction[],
+  currency: string | null,
   { to, cursor }: Page,
 ): string[] {
-  const oldest = transactions[0]
-  const balance = transactions.reduce(balanceAfterCall, null as Decimal | null)
+  const calls = ofAccount(transactions, currency)
+  const [oldest] = calls
+  const balance = calls.reduce(balancesAfterCall, noBalances).get(currency)
+  const account = accounts.find(each => each.currency === currency)
   const lines: string[] = []
   if (oldest !== undefined && oldest.balanceAfter !== null) {
-    const before = money(subtract(oldest.balanceAfter, oldest.delta), player?.currency ?? null)
+    const before = money(subtract(oldest.balanceAfter, oldest.delta), currency)
     lines.push(`Before the first line the balance was ${before}.`)
   }
   const isLast = to === undefined && cursor === undefined
-  if (isLast && player !== null && balance !== null) {
-    const change = subtract(player.balance, balance)
-    if (!isZero(change))
-      lines.push(`Other changes since the last line: ${signedMoney(change, player.currency)}.`)
+  if (isLast && account !== undefined && balance !== undefined) {
+    const change = subtract(account.balance, balance)
+    if (!isZero(change)) lines.push(`Other changes since the last line: ${signedMoney(change, currency)}.`)
   }
   return lines
 }

@@ -1,6 +1,6 @@
 /** The memory store, with the lookups that the page shows. */
 import type { PlayerHistory, RecordedBet, RecordedTransaction, WalletLookups } from '../../lookups/index.js'
-import type { Operation, Player, WalletChanges, WalletStore } from '../../store.js'
+import type { Account, WalletChanges, WalletStore } from '../../store.js'
 import { createMemoryStore } from '../../stores/memory.js'
 
 /** The lookups of one bet and of one player. */
@@ -12,8 +12,8 @@ export interface MemoryWallet {
 }
 
 /** Creates a wallet in memory. Beside the store it keeps the time and the balance of each transaction. */
-export function createMemoryWallet(players: Iterable<Player>): MemoryWallet {
-  const memory = createMemoryStore(players)
+export function createMemoryWallet(accounts: Iterable<Account>): MemoryWallet {
+  const memory = createMemoryStore(accounts)
   const recorded: RecordedTransaction[] = []
   const firstRecorded = new Map<string, string>()
 
@@ -22,11 +22,10 @@ export function createMemoryWallet(players: Iterable<Player>): MemoryWallet {
     return bet && { ...bet, recordedAt: firstRecorded.get(betId) ?? null }
   }
   const record = ({ transaction, bet }: WalletChanges, walletTransactionId: string, balanceAfter: string) => {
-    const { betId, operation } = transaction
+    const { betId } = transaction
     const recordedAt = new Date().toISOString()
     if (bet !== null && !firstRecorded.has(betId)) firstRecorded.set(betId, recordedAt)
-    const betCurrency = namesNoCurrency(operation) ? (memory.bet(betId)?.currency ?? null) : null
-    recorded.push({ ...transaction, walletTransactionId, recordedAt, balanceAfter, betCurrency })
+    recorded.push({ ...transaction, walletTransactionId, recordedAt, balanceAfter })
   }
 
   return {
@@ -45,16 +44,14 @@ export function createMemoryWallet(players: Iterable<Player>): MemoryWallet {
         return bet === null && transactions.length === 0 ? null : { betId, bet, transactions }
       },
       async player(playerId, { limit = 50, cursor = '0' } = {}): Promise<PlayerHistory | null> {
-        const player = memory.player(playerId)
-        if (player === null) return null
+        const accounts = memory.accounts(playerId)
+        if (accounts.length === 0) return null
         const all = recorded.filter(transaction => transaction.playerId === playerId).reverse()
         const end = Number(cursor) + limit
         const transactions = all.slice(Number(cursor), end)
         const bets = [...new Set(transactions.map(({ betId }) => betId))].flatMap(id => betOf(id) ?? [])
-        return { playerId, player, transactions, bets, next: end < all.length ? String(end) : null }
+        return { playerId, accounts, transactions, bets, next: end < all.length ? String(end) : null }
       },
     },
   }
 }
-
-const namesNoCurrency = (operation: Operation) => operation === 'unsettlement' || operation === 'rollbackbet'

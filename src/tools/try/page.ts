@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type BetExplanation, explainBet } from '../../lookups/bet-explanation.js'
 import { stateOf } from '../../lookups/bet-state.js'
 import type { BetHistory, PlayerHistory } from '../../lookups/records.js'
-import type { Player } from '../../store.js'
+import type { Account } from '../../store.js'
 import { parseDecimal, textOf, zero } from '../numbers/decimal.js'
 import { isoMinorUnits } from '../numbers/minor-units.js'
 import { betId, changes, happened, recorded, tableOf } from '../records/calls.js'
@@ -104,7 +104,7 @@ ${eventsOf(state.events)}
 <section aria-labelledby="bets"><h2 id="bets">The life of each bet</h2>${state.bets.length === 0 ? html`<p class="quiet">No bet yet.</p>` : state.bets.map(betOf)}</section>
 <section class="books" aria-labelledby="books"><h2 id="books">The books</h2>
 <p class="lead">Every change of a balance has its transaction: here are the newest 50 of each player.</p>
-${state.players.map(accountOf)}</section>
+${state.players.map(accountsOf)}</section>
 </main>
 <p id="result" role="status">${resultOf(state)}</p>`
   return documentOf('Try bet-wallet', body, policy, head)
@@ -127,12 +127,17 @@ const statusOf = (response: string | null) => /^HTTP\/1\.1 (\d{3})/.exec(respons
 function playersOf(players: readonly PlayerHistory[]) {
   return html`<section class="players" aria-labelledby="players"><h2 id="players">Players</h2><table>
 <thead><tr><th scope="col">Player</th><th scope="col">Balance</th></tr></thead><tbody>
-${players.map(({ playerId, player }) => html`<tr><th scope="row">${playerId}</th><td>${player && moneyOf(player)}</td></tr>`)}
+${players.map(({ playerId, accounts }) => html`<tr><th scope="row">${playerId}</th><td>${moneyOf(accounts)}</td></tr>`)}
 </tbody></table></section>`
 }
 
-const moneyOf = ({ balance, currency }: Player) =>
-  `${textOf(parseDecimal(balance) ?? zero, isoMinorUnits(currency))} ${currency}`
+const moneyOf = (accounts: readonly Account[]) =>
+  accounts
+    .map(
+      ({ balance, currency }) =>
+        `${textOf(parseDecimal(balance) ?? zero, isoMinorUnits(currency))} ${currency}`,
+    )
+    .join(', ')
 
 function eventsOf([newest, ...older]: readonly TryEvent[]) {
   return html`<section aria-labelledby="calls"><h2 id="calls">Calls and answers</h2>
@@ -172,7 +177,7 @@ function betButtons(history: BetHistory) {
 ${buttons.map(({ name, label }) => button(name, label, { id: `${name}-${betId}` }))}</form>`
 }
 
-function accountOf({ playerId, player, transactions }: PlayerHistory) {
-  const columns = [recorded, betId, happened, ...changes({ playerId, currency: player?.currency ?? null })]
-  return html`<h3>${playerId}: ${player && moneyOf(player)}</h3>${transactions.length === 0 ? html`<p class="quiet">No transaction yet.</p>` : renderTable(tableOf(columns, transactions))}`
+function accountsOf({ playerId, accounts, transactions }: PlayerHistory) {
+  const columns = [recorded, betId, happened, ...changes({ playerId, currency: null })]
+  return html`<h3>${playerId}: ${moneyOf(accounts)}</h3>${transactions.length === 0 ? html`<p class="quiet">No transaction yet.</p>` : renderTable(tableOf(columns, transactions))}`
 }

@@ -78,11 +78,11 @@ export class TrySession {
 
   async #newBet(playerId: string, stake: string): Promise<NewBet | null> {
     const known = this.#options.playerIds.includes(playerId)
-    const player = known ? (await this.#options.lookups.player(playerId))?.player : null
-    if (player == null) return null
+    const [account] = (known && (await this.#options.lookups.player(playerId))?.accounts) || []
+    if (account === undefined) return null
     this.#bets += 1
     const betId = `bet-${this.#run}-${this.#bets}`
-    const { currency, balance } = player
+    const { currency, balance } = account
     return {
       betId,
       placebetId: `${betId}/place`,

@@ -1,10 +1,10 @@
 /** A program of an operator that uses every entry point. Compiled, never run: see run.ts. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import {
+  type Account,
   handlePlaceBet,
   handleRollbackBet,
   handleUnsettlement,
-  type Player,
   partitionStore,
   recordSettlement,
   WalletError,
@@ -72,7 +72,7 @@ export async function postgres(pool: Pool, client: Client): Promise<PostgresStor
     async withinTransaction(query, pending) {
       for (const { changes, refuse } of pending) {
         await query('SELECT $1', [changes.transaction.betId])
-        if (changes.balance?.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
+        if (changes.account.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
       }
     },
   })
@@ -129,7 +129,7 @@ export function http(store: WalletStore) {
 }
 
 // The core, and the pure rules.
-export async function core(list: readonly Player[]): Promise<string> {
+export async function core(list: readonly Account[]): Promise<string> {
   const store = createMemoryStore(list)
   const split = partitionStore(playerId => (playerId === '' ? null : store))
   const outcomes: WalletOutcome[] = [
@@ -139,7 +139,7 @@ export async function core(list: readonly Player[]): Promise<string> {
   ]
   const read = createRequestParser().placebet({})
   if ('request' in read) {
-    const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
+    const decision = decidePlaceBet(read.request, { accounts: [], bet: null, transaction: null })
     return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
   }
   return outcomes.map(outcome => (outcome.ok ? outcome.balance : outcome.errorCode)).join() + read.issues
@@ -149,10 +149,10 @@ export async function core(list: readonly Player[]): Promise<string> {
 export const own: WalletStore = {
   contractVersion: 2,
   load: async ({ playerId }) => ({
-    ...{ player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null },
+    ...{ accounts: [{ playerId, currency: 'EUR', balance: '1' }], bet: null, transaction: null },
   }),
-  commit: async ({ balance }) =>
-    balance === null
+  commit: async ({ account }) =>
+    account.delta === '0'
       ? { status: 'committed', balance: '1', walletTransactionId: null }
       : { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'The limit of the day is reached' },
 }

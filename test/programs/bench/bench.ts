@@ -147,7 +147,7 @@ async function memory(): Promise<void> {
 
   const store: WalletStore = {
     contractVersion: 2,
-    load: async () => ({ player, bet: null, transaction: null }),
+    load: async () => ({ accounts: [player], bet: null, transaction: null }),
     commit: async () => ({ status: 'committed', balance: player.balance, walletTransactionId: null }),
   }
   const options = { authorizeBet: () => {}, onOutcome: () => {} }

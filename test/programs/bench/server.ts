@@ -5,7 +5,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Player, recordSettlement, type WalletStore } from 'bet-wallet'
+import { type Account, recordSettlement, type WalletStore } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { createPostgresStore } from 'bet-wallet/postgres'
@@ -15,8 +15,8 @@ import { plainPlaceBet, plainRollbackBet } from './plain-schema.js'
 
 /** With the store over PostgreSQL, the players are in the database. */
 export type ServerSettings =
-  | { kind: 'bare'; players: readonly Player[] }
-  | { kind: 'memory'; players: readonly Player[] }
+  | { kind: 'bare'; players: readonly Account[] }
+  | { kind: 'memory'; players: readonly Account[] }
   | { kind: 'postgres'; databaseUrl: string; store?: { connectionsMax?: number; batchMax?: number } }
 
 /** The messages to the parent: first the port, then its usage so far, per request. */
@@ -45,7 +45,7 @@ function wallet(store: WalletStore): RequestListener {
  * Correct only without faults: debits stakes and credits them back, without recognising retries. Amounts are
  * cents of one currency.
  */
-function bare(players: readonly Player[]): RequestListener {
+function bare(players: readonly Account[]): RequestListener {
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`)
   const balances = new Map(
     players.map(({ playerId, balance }) => [playerId, Math.round(Number(balance) * 100)]),

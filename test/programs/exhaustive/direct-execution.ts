@@ -116,7 +116,7 @@ class Execution {
         { slot, action: 'is lost and delivered later' },
         { slot, action: 'is unavailable' },
       )
-      if (waiting.changes.balance?.delta.startsWith('-')) steps.push({ slot, action: 'is refused' })
+      if (waiting.changes.account.delta.startsWith('-')) steps.push({ slot, action: 'is refused' })
     }
     if (this.#delayed !== null) steps.push({ slot: -1, action: 'is answered' })
     return steps

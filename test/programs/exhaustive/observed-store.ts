@@ -40,7 +40,7 @@ export class ObservedStore {
   }
 
   balance(): number {
-    return Number(toCents(this.memory.player(playerId)?.balance ?? ''))
+    return Number(toCents(this.memory.account(playerId)?.balance ?? ''))
   }
 
   /**

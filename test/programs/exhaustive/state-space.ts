@@ -269,7 +269,7 @@ export class StateSpace {
     }
     const { request: _, ...identifying } = waits.changes
     const write = this.#write({ changes: waits.changes }, JSON.stringify(identifying))
-    const isDebit = waits.changes.balance?.delta.startsWith('-') ?? false
+    const isDebit = waits.changes.account.delta.startsWith('-') ?? false
     return this.#addHandler({ letter: letterNumber, at: 'commit', write, isDebit, replies })
   }
 

@@ -1,5 +1,5 @@
 /** Formats the steps that lead to a violated invariant. */
-import type { Bet, Player, Transaction, WalletChanges, WalletSnapshot } from 'bet-wallet'
+import type { Account, Bet, Transaction, WalletChanges, WalletSnapshot } from 'bet-wallet'
 import { type Letter, letters } from './alphabet.js'
 import type { Trace } from './explorer.js'
 import { euros } from './money.js'
@@ -52,20 +52,24 @@ function nameOf(letter: number): string {
 
 function writeText(write: Write): string {
   if ('move' in write) return write.move.name
-  const { transaction, bet, balance }: WalletChanges = write.changes
+  const { transaction, bet, account }: WalletChanges = write.changes
   const parts = [
     transaction.refusal === null ? 'success' : `refusal ${transaction.refusal.errorCode}`,
-    balance === null ? 'balance unchanged' : balance.delta,
+    account.delta === '0' ? 'balance unchanged' : account.delta,
     bet === null ? 'no bet' : betText(bet),
   ]
   return parts.join(', ')
 }
 
-function snapshotText({ value: { player, bet, transaction } }: { value: WalletSnapshot }): string {
-  return [playerText(player), bet === null ? 'no bet' : betText(bet), transactionText(transaction)].join(', ')
+function snapshotText({ value: { accounts, bet, transaction } }: { value: WalletSnapshot }): string {
+  return [
+    accounts.map(playerText).join() || 'no player',
+    bet === null ? 'no bet' : betText(bet),
+    transactionText(transaction),
+  ].join(', ')
 }
 
-const playerText = (player: Player | null) => (player === null ? 'no player' : `balance ${player.balance}`)
+const playerText = ({ balance }: Account) => `balance ${balance}`
 
 function transactionText(transaction: Transaction | null): string {
   if (transaction === null) return 'transaction not recorded'

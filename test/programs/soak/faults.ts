@@ -102,7 +102,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
         commit: changes =>
           commit({
             ...changes,
-            balance: changes.balance === null ? null : { ...changes.balance, floor: null },
+            account: { ...changes.account, floor: null },
           }),
       }
     case 'ids-in-memory': {
@@ -129,9 +129,12 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
         contractVersion: 2,
         load,
         commit: async changes => {
-          const { transaction, balance } = changes
-          const result = await commit({ ...changes, balance: null })
-          if (result.status !== 'committed' || balance === null) return result
+          const { transaction, account } = changes
+          const result = await commit({
+            ...changes,
+            account: { ...changes.account, delta: '0', floor: null },
+          })
+          if (result.status !== 'committed' || account.delta === '0') return result
           const transactionId = `${transaction.transactionId} money`
           return await commit({ ...changes, bet: null, transaction: { ...transaction, transactionId } })
         },
@@ -144,7 +147,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
           try {
             return await commit(changes)
           } catch {
-            const { transaction, bet, balance, request } = changes
+            const { transaction, bet, account, request } = changes
             const { operation, playerId, betId } = transaction
             const transactionId = randomUUID()
             // Reloads until the database is back, so that guard 2 holds.
@@ -161,7 +164,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
             return await commit({
               transaction: { ...transaction, transactionId },
               bet: bet === null ? null : { ...bet, revision },
-              balance,
+              account,
               request,
             })
           }

@@ -51,6 +51,7 @@ function stage() {
     },
     errors: storeErrors((code, problem, options) => new StoreError('postgres', code, problem, options)),
     players: {
+      accountPerCurrency: false,
       tableName: ['pam', 'accounts'],
       columnNames: { id: 'id', currency: 'currency', balance: 'balance', reserved: null },
     },
@@ -71,7 +72,7 @@ test('given a read that is running, when others arrive, then one statement after
   expect(sent()).toEqual(['anna', 'ben carl'])
   statements[1]?.answer()
   const [, carl] = await Promise.all(others)
-  expect(carl?.player).toEqual({ playerId: 'carl', currency: 'EUR', balance: '5' })
+  expect(carl?.accounts[0]).toEqual({ playerId: 'carl', currency: 'EUR', balance: '5' })
 })
 
 test('given a read that hangs, when 20 ms have passed, then another statement reads the others', async () => {

@@ -122,7 +122,7 @@ describeOnServer("rules of the players' table", server => {
     await open(tableWith('balance decimal(20,2) unsigned NOT NULL'))
     const changes = placeBet(1, 'alice', '130')
     expect(
-      await wallet.store.commit({ ...changes, balance: { currency: 'EUR', delta: '-130', floor: null } }),
+      await wallet.store.commit({ ...changes, account: { currency: 'EUR', delta: '-130', floor: null } }),
     ).toEqual({
       ...{ status: 'refused', errorCode: 'INVALID_AMOUNT' },
       description: 'amount: not representable in the balance column',

@@ -162,7 +162,7 @@ describe.skipIf(noServer !== null)(`settings that the operator’s code changes$
       await expectRight()
       await wallet.run('DELETE FROM SCHEMA.seen')
       for (let n = 0; n < 3; n += 1) {
-        const { player } = await wallet.store.load(keysOf(placing(1, 'жанна')))
+        const [player] = (await wallet.store.load(keysOf(placing(1, 'жанна')))).accounts
         expect(player?.currency).toBe('EUR')
       }
       await expectSame(3)

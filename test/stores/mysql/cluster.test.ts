@@ -408,7 +408,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
 
   it('when two stores on two nodes place bets of one player at once, then the balance is right on each', async () => {
     const others = [storeOver(first, second), storeOver(second, third), storeOver(third, first)]
-    const before = (await load(store, 1)).player?.balance
+    const before = (await load(store, 1)).accounts[0]?.balance
     const placed = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const request = nextBet()
@@ -423,14 +423,15 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       }),
     )
     expect(new Set(placed).size).toBe(60)
-    for (const each of others) expect(Number((await load(each, 1)).player?.balance)).toBe(Number(before) - 60)
+    for (const each of others)
+      expect(Number((await load(each, 1)).accounts[0]?.balance)).toBe(Number(before) - 60)
   })
   it('when the outcome of a commit is unknown, then it is made again on another node, and recorded once', async () => {
     await accept()
     const settlement = settle(bets, 'alice', '5')
     settlement.bet = bet({ betId: `bet-${bets}`, revision: 2, credits: { BET_PAID: live('5') }, stake: '1' })
     settlement.transaction.betId = `bet-${bets}`
-    const before = Number((await load(store, bets)).player?.balance)
+    const before = Number((await load(store, bets)).accounts[0]?.balance)
     // On the first node only: it stops when everything is written.
     const lock = `${schema} hold`
     const { transactionId } = settlement.transaction
@@ -453,7 +454,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       await holder.query(`DROP TRIGGER ${schema}.hold`)
     })
     for (const node of cluster.nodes) expect(await recordedOn(node)).toContain(transactionId)
-    expect(Number((await load(store, bets)).player?.balance)).toBe(before + 5)
+    expect(Number((await load(store, bets)).accounts[0]?.balance)).toBe(before + 5)
   })
 
   describe('when the server fails the COMMIT itself', () => {
@@ -560,14 +561,14 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       })
       const single = createMysqlStore(pool, { schema, timeoutMs, withinTransaction: async () => {} })
       await single.ready()
-      const before = Number((await load(single, 1)).player?.balance)
+      const before = Number((await load(single, 1)).accounts[0]?.balance)
       const changes = placementOf('certified', 'alice', '1')
       expect(await single.commit(changes)).toEqual({ status: 'conflict' })
       expect(errors).toEqual([['COMMIT', 1213]])
       expect(await isRecorded(changes)).toEqual([false, false, false])
       expect(await single.commit(changes)).toMatchObject({ status: 'committed' })
       expect(await isRecorded(changes)).toEqual([true, true, true])
-      expect(Number((await load(single, 1)).player?.balance)).toBe(before - 2)
+      expect(Number((await load(single, 1)).accounts[0]?.balance)).toBe(before - 2)
     })
 
     /** The items of a batch are committed again, one by one. */
@@ -581,7 +582,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
         const { pool, errors } = observedPool()
         const single = createMysqlStore(pool, { schema, timeoutMs })
         await Promise.all([elsewhere.ready(), single.ready()])
-        const before = Number((await load(single, 1)).player?.balance)
+        const before = Number((await load(single, 1)).accounts[0]?.balance)
         // A batch changes a player at most once.
         const all = ['alice', 'bob', 'carol']
           .slice(0, count)
@@ -622,7 +623,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
         for (const changes of all)
           expect(new Set(await isRecorded(changes))).toEqual(new Set([expected === 'committed']))
         const debits = expected === 'committed' ? 2 : 1
-        expect(Number((await load(single, 1)).player?.balance)).toBe(before - debits)
+        expect(Number((await load(single, 1)).accounts[0]?.balance)).toBe(before - debits)
       },
     )
   })

@@ -103,10 +103,12 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     return {
       ready: await store.ready().then(() => 'ok', codeOf),
       ping: await store.ping().then(() => 'ok', codeOf),
-      load: await store.load(keysOf(placeBet())).then(({ player }) => player?.playerId ?? null, codeOf),
+      load: await store
+        .load(keysOf(placeBet()))
+        .then(({ accounts: [player] }) => player?.playerId ?? null, codeOf),
       confirmed: await store
         .loadConfirmed(keysOf(placeBet()))
-        .then(({ player }) => player?.playerId ?? null, codeOf),
+        .then(({ accounts: [player] }) => player?.playerId ?? null, codeOf),
       commit: await store.commit(nextBet()).then(({ status }) => status, codeOf),
     }
   }

@@ -104,7 +104,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     for (const [index, statement] of statements.entries()) {
       if (statement.trim() !== '') await admin.query(statement)
       const bets = [0, 1, 2].map(number => placeBet(`${index}-${number}`, 'alice', '1'))
-      expect((await wallet.store.loadConfirmed(keysOf(placeBet()))).player?.playerId).toBe('alice')
+      expect((await wallet.store.loadConfirmed(keysOf(placeBet()))).accounts[0]?.playerId).toBe('alice')
       for (const each of [bets.slice(0, 1), bets.slice(1)])
         for (const result of await Promise.all(each.map(changes => wallet.store.commit(changes))))
           expect(result.status).toBe('committed')

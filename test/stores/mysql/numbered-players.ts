@@ -35,8 +35,12 @@ export function withIds<Opened extends { store: WalletStore }>(
 
   const translated = ({ load, loadConfirmed, commit, ...others }: WalletStore): WalletStore => {
     const loading = (read: typeof load) => async (keys: WalletKeys) => {
-      const { player, bet, transaction }: WalletSnapshot = await read(inIds(keys))
-      return { player: fromIds(player), bet: fromIds(bet), transaction: fromIds(transaction) }
+      const { accounts, bet, transaction }: WalletSnapshot = await read(inIds(keys))
+      return {
+        accounts: accounts.map(each => fromIds(each) as typeof each),
+        bet: fromIds(bet),
+        transaction: fromIds(transaction),
+      }
     }
     return {
       ...others,
@@ -56,15 +60,16 @@ export function withIds<Opened extends { store: WalletStore }>(
     reopen: async opened => translated((await harness.reopen?.(opened)) as WalletStore),
     crash: async opened => translated((await harness.crash?.(opened)) as WalletStore),
     ...(depositExternally && {
-      depositExternally: (opened: Opened, playerId: string, amount: string) =>
-        depositExternally(opened, toId(playerId), amount),
+      depositExternally: (opened: Opened, playerId: string, amount: string, currency: string) =>
+        depositExternally(opened, toId(playerId), amount, currency),
     }),
     ...(settleExternally && {
       settleExternally: (opened: Opened, settlement: Parameters<typeof settleExternally>[1]) =>
         settleExternally(opened, inIds(settlement)),
     }),
     ...(holdPlayer && {
-      holdPlayer: (opened: Opened, playerId: string) => holdPlayer(opened, toId(playerId)),
+      holdPlayer: (opened: Opened, playerId: string, currency: string) =>
+        holdPlayer(opened, toId(playerId), currency),
     }),
     ...(changeCurrency && {
       changeCurrency: (opened: Opened, playerId: string, currency: string) =>

@@ -30,11 +30,11 @@ describeOnServer("players' tables", server => {
       wallet.store.commit(placeBet(3, unknown)),
     ])
     expect(results.map(({ status }) => status)).toEqual(['committed', 'conflict'])
-    expect((await wallet.store.load(keysOf(placeBet(1, playerId)))).player).toEqual({
+    expect((await wallet.store.load(keysOf(placeBet(1, playerId)))).accounts[0]).toEqual({
       ...{ playerId, currency: 'EUR', balance: '40.00' },
     })
-    expect((await wallet.store.load(keysOf(placeBet(1, unknown)))).player).toBeNull()
-    expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, unknown)))).player).toBeNull()
+    expect((await wallet.store.load(keysOf(placeBet(1, unknown)))).accounts[0]).toBeNull()
+    expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, unknown)))).accounts[0]).toBeNull()
     expect(await wallet.store.commit(placeBet(4, unknown))).toEqual({ status: 'conflict' })
   }
 
@@ -58,7 +58,7 @@ describeOnServer("players' tables", server => {
     })
     await wallet.store.commit(placeBet(1, 'alice'))
     const yen = placeBet(2, 'ken', '100')
-    yen.balance = { currency: 'JPY', delta: '-100', floor: '0' }
+    yen.account = { currency: 'JPY', delta: '-100', floor: '0' }
     Object.assign(yen.bet ?? {}, { currency: 'JPY' })
     await wallet.store.commit(yen)
     const credit = (bet: string, amount: string) =>
@@ -231,7 +231,7 @@ describeOnServer("players' tables", server => {
       const [before] = await wallet.rows("SELECT balance FROM SCHEMA.accounts WHERE id = 'a'")
       const changes = placeBet(1, 'a', '1')
       // As for a debit without a minimum.
-      changes.balance = { currency: 'EUR', delta: '-1', floor: null }
+      changes.account = { currency: 'EUR', delta: '-1', floor: null }
       const others = how === 'alone' ? [] : [placeBet(2, 'b', '1')]
       const [result] = await Promise.all([changes, ...others].map(each => wallet.store.commit(each)))
       expect(result).toEqual({ status: 'conflict' })
@@ -252,7 +252,7 @@ describeOnServer("players' tables", server => {
     await expect(wallet.store.commit(settle(1, 'a', '3'))).rejects.toMatchObject({
       code: 'AMOUNT_NOT_REPRESENTABLE',
     })
-    expect((await wallet.store.load(keysOf(placeBet(1, 'a')))).player?.balance).toBe(
+    expect((await wallet.store.load(keysOf(placeBet(1, 'a')))).accounts[0]?.balance).toBe(
       `${after.balance}.${'0'.repeat(20)}`,
     )
   })

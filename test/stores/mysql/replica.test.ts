@@ -60,7 +60,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
       for (const result of await Promise.all(changes.map(each => store.commit(each))))
         expect(result).toEqual({ status: 'unavailable' })
     await admin.query('SET GLOBAL read_only = OFF')
-    expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
+    expect((await store.load(keysOf(placeBet()))).accounts[0]?.playerId).toBe('alice')
   })
 
   test('a confirmed load waits for the replica, as a commit does; a plain load does not', async () => {
@@ -68,7 +68,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     await store.ready()
     await store.loadConfirmed(keysOf(placeBet()))
     servers.replica.pause()
-    expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
+    expect((await store.load(keysOf(placeBet()))).accounts[0]?.playerId).toBe('alice')
     await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await expect(store.commit(placeBet('waits'))).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
     servers.replica.resume()

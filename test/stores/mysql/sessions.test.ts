@@ -68,7 +68,9 @@ describe.skipIf(noServer !== null)(`settings of the server${reason}`, () => {
       const lookups = createMysqlLookups(wallet.pool, { schema: wallet.schema, allowScan: true })
       expect((await lookups.bet('b-many'))?.transactions).toHaveLength(31)
       expect((await lookups.player('alice', { limit: 25 }))?.transactions).toHaveLength(25)
-      expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, idOf(2))))).player?.balance).toMatch(/^80/)
+      expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, idOf(2))))).accounts[0]?.balance).toMatch(
+        /^80/,
+      )
     } finally {
       await admin.query(`SET GLOBAL ${name} = DEFAULT`)
       await wallet.close()
@@ -96,7 +98,7 @@ describe.skipIf(noServer !== null)(`settings of the server${reason}`, () => {
           expect(await wallet.balanceOf('alice')).toBe('70')
         } else {
           const results = await Promise.all(longest.map(changes => wallet.store.load(keysOf(changes))))
-          expect(results.filter(({ player }) => player === null)).toEqual([])
+          expect(results.filter(({ accounts }) => accounts.length === 0)).toEqual([])
         }
       } finally {
         await admin.query('SET GLOBAL max_allowed_packet = DEFAULT')

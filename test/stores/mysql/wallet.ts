@@ -152,7 +152,15 @@ const date = '2026-11-21T10:00:00.000Z'
 
 export const transaction = (fields: Partial<Transaction> = {}): Transaction => ({
   ...{ operation: 'placebet', transactionId: 't-1', playerId: 'alice', betId: 'b-1', amount: '30' },
-  ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, reason: 'ACCEPTED', transactionDate: date },
+  ...{
+    currency: 'EUR',
+    type: null,
+    delta: '-30',
+    accountCurrency: 'EUR',
+    refusal: null,
+    reason: 'ACCEPTED',
+    transactionDate: date,
+  },
   walletTransactionId: null,
   ...fields,
 })
@@ -176,7 +184,7 @@ export function placeBet(number: string | number = 1, playerId = 'alice', amount
   return {
     transaction: transaction({ ...ids, amount, delta: `-${amount}` }),
     bet: bet({ betId: ids.betId, playerId, stake: amount }),
-    balance: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
+    account: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
     request: {},
   }
 }
@@ -190,7 +198,7 @@ export function settle(number: string | number = 1, playerId = 'alice', amount =
       ...{ betId: ids.betId, playerId, revision: 2 },
       credits: { BET_PAID: { live: amount, reversed: '0', owed: '0' } },
     }),
-    balance: { currency: 'EUR', delta: amount, floor: null },
+    account: { currency: 'EUR', delta: amount, floor: null },
     request: {},
   }
 }

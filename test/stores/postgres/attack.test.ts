@@ -103,7 +103,7 @@ it('a credit below its own floor does not cover a debit of the same batch', asyn
   })
   const balance = (delta: string, floor: string) => ({
     bet: null,
-    balance: { currency: 'EUR', delta, floor },
+    account: { currency: 'EUR', delta, floor },
   })
   const results = await Promise.all([
     made.store.commit({ ...settling({ playerId: 'alice', n: 1, amount: '50' }), ...balance('50', '0') }),

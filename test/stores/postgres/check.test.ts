@@ -264,7 +264,7 @@ describe("with an unsupported players' table", () => {
     const store = createPostgresStore(pool, options)
     await store.ready()
     await pool.query(`INSERT INTO odd.${quoted} VALUES ('p', 'EUR', 5)`)
-    expect((await store.load(asked)).player).toEqual({ playerId: 'p', currency: 'EUR', balance: '5' })
+    expect((await store.load(asked)).accounts[0]).toEqual({ playerId: 'p', currency: 'EUR', balance: '5' })
   })
 })
 

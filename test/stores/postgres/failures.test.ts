@@ -196,7 +196,7 @@ describe('a transaction block that other code left open on a connection', () => 
       await leaveOpen(made, statements, awaited)
       await made.rows("UPDATE SCHEMA.players SET balance = 7 WHERE player_id = 'alice'")
       const found = await made.store.load(keys)
-      expect(found.player).toEqual({ playerId: 'alice', currency: 'EUR', balance: '7' })
+      expect(found.accounts[0]).toEqual({ playerId: 'alice', currency: 'EUR', balance: '7' })
       await idle(made.pool)
     })
   })

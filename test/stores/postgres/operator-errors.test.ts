@@ -395,7 +395,7 @@ function changesOf(playerId: string): Record<Operation, WalletChanges> {
         ...{ playerId, betId: `bet-${index + 1}`, stake: '10', revision: 3 },
         credits: { BET_PAID: reversed('60') },
       }),
-      balance: { currency: 'EUR', delta: '-60', floor: '0' },
+      account: { currency: 'EUR', delta: '-60', floor: '0' },
       request: {},
     },
   }

@@ -264,7 +264,7 @@ describe('a connection on which other code has changed a setting', () => {
     const wallet = await open(anna, { pool: { max: 1 } })
     const load = () => wallet.store.loadConfirmed({ ...keys, playerId: 'жанна' })
     await wallet.pool.query(latin)
-    expect((await load()).player?.balance).toBe('100')
+    expect((await load()).accounts[0]?.balance).toBe('100')
   })
 
   test('with withinTransaction: every id is recorded as it was sent', async () => {
@@ -349,7 +349,7 @@ test('a balance of more than 40 digits is not debited', async () => {
 test('zeros at the end of a balance are no digits', async () => {
   const wallet = await open(`UPDATE SCHEMA.accounts SET balance = 265.5${'0'.repeat(45)}`)
   expect(await wallet.store.commit(placing())).toMatchObject({ status: 'committed', balance: '235.5' })
-  expect((await wallet.store.loadConfirmed(keys)).player?.balance).toBe('235.5')
+  expect((await wallet.store.loadConfirmed(keys)).accounts[0]?.balance).toBe('235.5')
 })
 
 test.each([

@@ -241,7 +241,7 @@ export function placing({
       ...fields,
     }),
     bet: bet({ ...ids, stake: amount }),
-    balance: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
+    account: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
     request: {},
   }
 }
@@ -265,7 +265,7 @@ export function settling({
       walletTransactionId: null,
     }),
     bet: bet({ ...ids, credits: { BET_PAID: live(amount) }, revision: 2, ...betFields }),
-    balance: { currency: 'EUR', delta: amount, floor: null },
+    account: { currency: 'EUR', delta: amount, floor: null },
     request: {},
   }
 }

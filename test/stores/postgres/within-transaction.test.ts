@@ -380,7 +380,7 @@ describe.each([
   it('refuses an unsettlement: INSUFFICIENT_FUNDS, and the clawback is owed to the platform (D7)', async () => {
     const { store, rows } = await open(async (_, commits) => {
       for (const { changes, refuse } of commits)
-        if (changes.transaction.operation === 'unsettlement' && changes.balance !== null)
+        if (changes.transaction.operation === 'unsettlement' && changes.account.delta !== '0')
           refuse('FROZEN', 'The account is frozen')
     })
     await handlePlaceBet(store, placeBet())

@@ -96,8 +96,8 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
     expect(report.results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
     expect(inside.errors).toEqual([])
     // All stakes were returned, and the credits that settlements left were staked.
-    expect(inside.store.player('anna')?.balance).toBe('100')
-    expect(inside.store.player('kenji')?.balance).toBe('5000')
+    expect(inside.store.account('anna')?.balance).toBe('100')
+    expect(inside.store.account('kenji')?.balance).toBe('5000')
     // Thousands of calls are shortened to a report that a browser opens at once.
     expect(report.requests).toBeGreaterThan(3_500)
     const bytesMax = 9_400 * auditCases.length

@@ -2,7 +2,7 @@
 import mysql from 'mysql2/promise'
 import ts from 'typescript'
 import { describe, onTestFinished, test } from 'vitest'
-import type { Player } from '../../../src/store.js'
+import type { Account } from '../../../src/store.js'
 import { createMysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
 import {
   createPostgresStore,
@@ -46,7 +46,7 @@ const { 'a cool-off ends at its time': _, ...cases } = exclusionCases
 
 /** Every case of exclusions that this rule is about: it has no cool-off. */
 async function playAll(
-  open: (players: readonly Player[]) => Promise<Pick<LimitedWallet, 'store' | 'connect' | 'exclude'>>,
+  open: (players: readonly Account[]) => Promise<Pick<LimitedWallet, 'store' | 'connect' | 'exclude'>>,
 ) {
   const unused = async () => {
     throw new Error('the rule has no limits and no clock')

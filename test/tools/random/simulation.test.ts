@@ -24,7 +24,7 @@ import {
 /** Compares the simulator's books with the wallet's own records. */
 function expectBooksOf(report: SimulationReport, memory: MemoryStore): void {
   for (const { playerId, expected, actual, accepted, refused } of report.books.players) {
-    const balance = memory.player(playerId)?.balance ?? ''
+    const balance = memory.account(playerId)?.balance ?? ''
     expect(compare(expected ?? '', balance)).toBe(0)
     expect(compare(actual ?? '', balance)).toBe(0)
     const recorded = memory.transactions(playerId)
@@ -122,7 +122,7 @@ describe('a correct wallet', () => {
         contractVersion: 2,
         load: memory.load,
         commit: async changes =>
-          changes.transaction.operation === 'unsettlement' && changes.balance !== null
+          changes.transaction.operation === 'unsettlement' && changes.account.delta !== '0'
             ? { status: 'refused', errorCode: 'NO_DEDUCTIONS', description: 'cannot' }
             : memory.commit(changes),
       }),

@@ -110,7 +110,7 @@ describe('a report without differences, as', () => {
 
   test('another language, in one currency, with rows that are not the wallet’s', async () => {
     expect(renamed).toContain('Art;')
-    const euros = lookupsOf(world.records.filter(({ betCurrency }) => betCurrency === 'EUR'))
+    const euros = lookupsOf(world.records.filter(({ accountCurrency }) => accountCurrency === 'EUR'))
     const result = await reconcile({ report: one(german), lookups: euros, ...day, mapping: germanMapping })
     expect(foundIn(result)).toEqual([])
     expect(result).toMatchObject({ verdict: 'equal', rows: { ignored: 2 } })

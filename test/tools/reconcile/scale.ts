@@ -54,7 +54,7 @@ function transactionOf(index: number): RecordedTransaction {
     reason: 'ACCEPTED',
     transactionDate: at,
     walletTransactionId: String(index),
-    ...{ recordedAt: at, balanceAfter: null, betCurrency: null },
+    ...{ recordedAt: at, balanceAfter: null, accountCurrency: null },
   }
 }
 

@@ -136,7 +136,7 @@ test('a type that contradicts the word of the operation is an error', async () =
 describe('an imported transaction whose bet was not imported', () => {
   const imported = (operation: 'rollbackbet' | 'unsettlement', delta: string) => ({
     ...record(operation, 't', 'b', '5'),
-    betCurrency: null,
+    accountCurrency: null,
     delta,
   })
   test.each([imported('rollbackbet', '5'), imported('unsettlement', '-5')])(

@@ -43,7 +43,7 @@ export function record(
     ...{ operation, transactionId, betId, playerId: `player-of-${betId}` },
     amount: hasMoney ? amount : null,
     currency: hasMoney ? currency : null,
-    betCurrency: currency,
+    accountCurrency: currency,
     type: {
       placebet: null,
       settlement: 'BET_PAID',
@@ -69,7 +69,7 @@ export function rowOf(transaction: RecordedTransaction): Row {
     ...{ operation, transactionId, betId, playerId, transactionDate },
     type: operation === 'settlement' || operation === 'unsettlement' ? (type ?? '') : '',
     amount: delta.replace('-', ''),
-    currency: transaction.currency ?? transaction.betCurrency ?? '',
+    currency: transaction.currency ?? transaction.accountCurrency ?? '',
     status: refusal === null ? 'accepted' : 'refused',
   }
 }
@@ -139,7 +139,11 @@ function historyOf(betId: string, records: readonly RecordedTransaction[]): BetH
   const stake = accepted.find(({ operation }) => operation === 'placebet')
   const isRolledBack = accepted.some(({ operation }) => operation === 'rollbackbet')
   const bet: RecordedBet = {
-    ...{ betId, playerId: transactions[0]?.playerId ?? '', currency: transactions[0]?.betCurrency ?? 'EUR' },
+    ...{
+      betId,
+      playerId: transactions[0]?.playerId ?? '',
+      currency: transactions[0]?.accountCurrency ?? 'EUR',
+    },
     stake: stake?.amount ?? '0',
     status: isRolledBack ? 'ROLLED_BACK' : 'PLACED',
     ...{ credits: creditsOf(accepted), revision: 1, recordedAt: null },

@@ -57,7 +57,9 @@ describe('the questions of a dispute', () => {
         'The balance of 70.00 EUR did not cover the stake of 500.00 EUR; nothing was debited, and the refusal is final. That was on TIME.',
     })
     expect(answersOf(await bet('late')).Refused).toMatch(/^The platform had rolled the bet back already/)
-    expect(answersOf(await bet('foreign')).Refused).toMatch(/^The bet was in USD, which is not/)
+    expect(answersOf(await bet('foreign')).Refused).toMatch(
+      /^The bet was in USD, in which the player has no account/,
+    )
   })
 
   it('where is my refund', async () => {
@@ -184,7 +186,7 @@ it('shows the last three of many refusals, and how many more there are', async (
 describe('a player', () => {
   const player = (limit = 50) => wallet.player({ limit })
   const linesOf = (page: string) => rowsOf(page, 'What happened')
-  const euros = (balance: string) => ({ playerId: 'anna', currency: 'EUR', balance })
+  const euros = (balance: string) => [{ playerId: 'anna', currency: 'EUR', balance }]
 
   it('has every call in the order of time, with the balance after it', async () => {
     const history = await player()
@@ -216,7 +218,7 @@ describe('a player', () => {
     const transactions = history.transactions.map((transaction, index) =>
       index === 12 ? { ...transaction, balanceAfter: '65.5' } : transaction,
     )
-    const page = renderPlayer({ ...history, transactions, player: euros('7') })
+    const page = renderPlayer({ ...history, transactions, accounts: euros('7') })
     expect(linesOf(page).map(row => row['Other changes'])).toContain('+4.50')
     expect(textOf(page)).toContain('Other changes since the last line: +7.00 EUR.')
     for (const given of [{ to: '2999-01-01' }, { cursor: 'x' }])
@@ -244,7 +246,7 @@ describe('a player', () => {
       at('50.000', '5', '145'),
     ]
     const linesFor = (transactions: RecordedTransaction[]) =>
-      linesOf(renderPlayer({ ...history, transactions: transactions.toReversed(), player: euros('145') }))
+      linesOf(renderPlayer({ ...history, transactions: transactions.toReversed(), accounts: euros('145') }))
     for (const transactions of [
       [first, late, early, next],
       [late, early, next],
@@ -270,7 +272,7 @@ describe('a player', () => {
     })
     const pageWith = (calls: readonly RecordedTransaction[], balance: string) =>
       renderPlayer({
-        ...{ playerId: 'anna', player: euros(balance), bets: [], next: null },
+        ...{ playerId: 'anna', accounts: euros(balance), bets: [], next: null },
         transactions: calls.toReversed(),
       })
 
@@ -307,7 +309,7 @@ describe('a player', () => {
   })
 
   it('may have no transactions, and no row in the players table', () => {
-    const page = renderPlayer({ playerId: 'x', player: null, transactions: [], bets: [], next: null })
+    const page = renderPlayer({ playerId: 'x', accounts: [], transactions: [], bets: [], next: null })
     expectGoodPage(page)
     expect(textOf(page)).toContain("not in the players' table")
   })
@@ -334,7 +336,10 @@ it('no text of the platform becomes markup, or invisible', async () => {
 
 it('prints a balance whose currency it does not know as it is', async () => {
   const history = await wallet.bet('foreign')
-  const transactions = history.transactions.map(each => ({ ...each, balanceAfter: '5000' }))
+  const transactions = history.transactions.map(each => ({
+    ...each,
+    ...{ balanceAfter: '5000', currency: null, accountCurrency: null },
+  }))
   const [row] = rowsOf(pageOf(transactionReport('t-8', transactions)), 'What happened')
   expect(row?.['Balance after']).toBe('5000')
 })

@@ -39,7 +39,7 @@ export async function startTryPage(): Promise<Running> {
   return {
     url,
     wire,
-    balanceOf: async playerId => (await lookups.player(playerId))?.player?.balance,
+    balanceOf: async playerId => (await lookups.player(playerId))?.accounts[0]?.balance,
     stop() {
       server.close()
       server.closeAllConnections()

@@ -79,13 +79,17 @@ export const brokenRaces: BrokenWallet[] = [
           memory,
           async changes => {
             const result = await memory.commit(changes)
-            const { transaction, balance, bet } = changes
-            if (result.status !== 'conflict' || transaction.operation !== 'rollbackbet' || balance === null)
+            const { transaction, account, bet } = changes
+            if (
+              result.status !== 'conflict' ||
+              transaction.operation !== 'rollbackbet' ||
+              account.delta === '0'
+            )
               return result
             affected(bet?.betId ?? '')
             return {
               status: 'committed',
-              balance: memory.deposit(transaction.playerId, balance.delta),
+              balance: memory.deposit(transaction.playerId, account.delta),
               walletTransactionId: null,
             }
           },
@@ -167,7 +171,7 @@ export const brokenRaces: BrokenWallet[] = [
     kinds: ['currency'],
     break: affected => ({
       async call({ operation, body: { betId = '', currency = '', playerId = '' }, memory, text, next }) {
-        const own = memory.player(playerId)?.currency ?? ''
+        const own = memory.account(playerId)?.currency ?? ''
         if (operation !== 'placebet' || currency === own) return next()
         affected(betId)
         return next(text.replace(`"currency":"${currency}"`, `"currency":"${own}"`))
@@ -181,10 +185,10 @@ export const brokenRaces: BrokenWallet[] = [
     break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
-          const { balance, transaction } = changes
-          if (balance === null) return memory.commit(changes)
-          const rounded = add(Number(balance.delta).toFixed(3), '0')
-          if (Number(rounded) === Number(balance.delta)) return memory.commit(changes)
+          const { account, transaction } = changes
+          if (account.delta === '0') return memory.commit(changes)
+          const rounded = add(Number(account.delta).toFixed(3), '0')
+          if (Number(rounded) === Number(account.delta)) return memory.commit(changes)
           affected(transaction.betId)
           return memory.commit(withDelta(changes, rounded))
         }),

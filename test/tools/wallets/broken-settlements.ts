@@ -25,7 +25,7 @@ function debits(
     store: memory => {
       const lives = new Map<string, Live[]>()
       return storeWith(memory, async changes => {
-        const { transaction, balance } = changes
+        const { transaction, account } = changes
         const { operation, betId, type, amount, refusal } = transaction
         const all = lives.get(betId) ?? []
         if (operation === 'settlement') {
@@ -39,7 +39,7 @@ function debits(
         const right = sum(all.filter(one => one.type === credited))
         const wrong = due(all, credited, memory.bet(betId)?.stake ?? '0')
         const result = await memory.commit(
-          compare(wrong, right) === 0 || balance === null ? changes : withDelta(changes, negate(wrong)),
+          compare(wrong, right) === 0 || account.delta === '0' ? changes : withDelta(changes, negate(wrong)),
         )
         if (result.status !== 'committed') return result
         if (compare(wrong, right) !== 0) affected(betId)
@@ -59,12 +59,12 @@ const lastOf = (all: readonly Live[], type?: SettlementType) =>
 
 /** The same changes with another change of the balance, whatever the funds are. */
 export function withDelta(changes: WalletChanges, delta: string): WalletChanges {
-  const { transaction, balance } = changes
-  if (balance === null) return changes
+  const { transaction, account } = changes
+  if (account.delta === '0') return changes
   return {
     ...changes,
     transaction: { ...transaction, delta },
-    balance: isZero(delta) ? null : { ...balance, delta, floor: null },
+    account: { ...account, delta, floor: null },
   }
 }
 
@@ -73,8 +73,8 @@ function withPlentyOfFunds(memory: MemoryStore): MemoryStore['load'] {
   return async keys => {
     const snapshot = await memory.load(keys)
     const isNew = keys.operation === 'unsettlement' && snapshot.transaction === null
-    if (!isNew || snapshot.player === null) return snapshot
-    return { ...snapshot, player: { ...snapshot.player, balance: '999999999999' } }
+    if (!isNew || snapshot.accounts[0] === null) return snapshot
+    return { ...snapshot, player: { ...snapshot.accounts[0], balance: '999999999999' } }
   }
 }
 
@@ -128,9 +128,10 @@ export const brokenSettlements: BrokenWallet[] = [
         storeWith(
           memory,
           async changes => {
-            const { transaction, balance } = changes
-            if (transaction.operation !== 'unsettlement' || balance === null) return memory.commit(changes)
-            const result = await memory.commit({ ...changes, balance: { ...balance, floor: null } })
+            const { transaction, account } = changes
+            if (transaction.operation !== 'unsettlement' || account.delta === '0')
+              return memory.commit(changes)
+            const result = await memory.commit({ ...changes, account: { ...account, floor: null } })
             if (result.status === 'committed' && result.balance.startsWith('-')) affected(transaction.betId)
             return result
           },
@@ -145,7 +146,7 @@ export const brokenSettlements: BrokenWallet[] = [
       store: memory => {
         const owed = new Map<string, string>()
         return storeWith(memory, async changes => {
-          const { transaction, balance } = changes
+          const { transaction, account } = changes
           const { operation, playerId, betId, refusal } = transaction
           if (operation === 'unsettlement' && refusal !== null) {
             const bet = memory.bet(betId)
@@ -155,9 +156,10 @@ export const brokenSettlements: BrokenWallet[] = [
             return result
           }
           const debt = owed.get(playerId) ?? '0'
-          if (operation !== 'settlement' || balance === null || isZero(debt)) return memory.commit(changes)
-          const collected = compare(debt, balance.delta) < 0 ? debt : balance.delta
-          const result = await memory.commit(withDelta(changes, add(balance.delta, negate(collected))))
+          if (operation !== 'settlement' || account.delta === '0' || isZero(debt))
+            return memory.commit(changes)
+          const collected = compare(debt, account.delta) < 0 ? debt : account.delta
+          const result = await memory.commit(withDelta(changes, add(account.delta, negate(collected))))
           if (result.status === 'committed') {
             owed.set(playerId, add(debt, negate(collected)))
             affected(betId)

@@ -11,7 +11,7 @@ const ok = ({ status }: HttpResponse) => status === 200
 
 /** Debits at most the balance. Returns whether the balance changed. */
 function take(memory: MemoryStore, playerId: string, amount: string): boolean {
-  const balance = memory.player(playerId)?.balance ?? '0'
+  const balance = memory.account(playerId)?.balance ?? '0'
   const least = Number(balance) < Number(amount) ? balance : amount
   if (Number(least) === 0) return false
   memory.withdraw(playerId, least)
@@ -62,7 +62,7 @@ function recorded({ memory, body }: Call, operation: string): string | undefined
 
 /** Reports a commit that was not made. */
 async function pretend(memory: MemoryStore, playerId: string) {
-  const balance = memory.player(playerId)?.balance ?? '0'
+  const balance = memory.account(playerId)?.balance ?? '0'
   return { status: 'committed', balance, walletTransactionId: null } as const
 }
 
@@ -149,13 +149,17 @@ export const brokenWallets: BrokenWallet[] = [
     break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
-          const { balance, transaction } = changes
-          if (transaction.operation !== 'settlement' || balance === null || !balance.delta.includes('.')) {
+          const { account, transaction } = changes
+          if (
+            transaction.operation !== 'settlement' ||
+            account.delta === '0' ||
+            !account.delta.includes('.')
+          ) {
             return memory.commit(changes)
           }
           affected(transaction.betId)
-          const delta = balance.delta.split('.')[0] as string
-          return memory.commit({ ...changes, balance: delta === '0' ? null : { ...balance, delta } })
+          const delta = account.delta.split('.')[0] as string
+          return memory.commit({ ...changes, account: { ...account, delta } })
         }),
     }),
   },
@@ -169,7 +173,7 @@ export const brokenWallets: BrokenWallet[] = [
           const response = await next()
           if (!ok(response)) return response
           const opening = sums.get(playerId)
-          const exact = Number(memory.player(playerId)?.balance)
+          const exact = Number(memory.account(playerId)?.balance)
           const deltas = memory.transactions(playerId).map(({ delta }) => Number(delta))
           const start = opening ?? exact
           sums.set(playerId, start)
@@ -191,7 +195,7 @@ export const brokenWallets: BrokenWallet[] = [
           settlements += 1
           if (settlements % 7 !== 0) return next()
           if (Number(body.amount) > 0) affected(body.betId ?? '')
-          const { balance = '', currency = '' } = memory.player(body.playerId ?? '') ?? {}
+          const { balance = '', currency = '' } = memory.account(body.playerId ?? '') ?? {}
           return answer(200, { balance: Number(balance), currency })
         },
       }
@@ -214,9 +218,9 @@ export const brokenWallets: BrokenWallet[] = [
           async changes => {
             const { transactionId, playerId, betId } = changes.transaction
             const result = await memory.commit(changes)
-            if (result.status !== 'committed' || changes.balance === null) return result
+            if (result.status !== 'committed' || changes.account.delta === '0') return result
             // Writes the balance that it read earlier, plus its own delta.
-            const due = Number(seen.get(transactionId)) + Number(changes.balance.delta)
+            const due = Number(seen.get(transactionId)) + Number(changes.account.delta)
             const off = Number(result.balance) - due
             if (Math.abs(off) < 0.0005) return result
             affected(betId)
@@ -227,7 +231,7 @@ export const brokenWallets: BrokenWallet[] = [
           },
           async keys => {
             const snapshot = await memory.load(keys)
-            seen.set(keys.transactionId, snapshot.player?.balance ?? '0')
+            seen.set(keys.transactionId, snapshot.accounts[0]?.balance ?? '0')
             await new Promise(resolve => setImmediate(resolve))
             return snapshot
           },
@@ -244,9 +248,9 @@ export const brokenWallets: BrokenWallet[] = [
         storeWith(
           memory,
           async changes => {
-            const { balance, transaction } = changes
-            if (balance === null || transaction.operation !== 'placebet') return memory.commit(changes)
-            const result = await memory.commit({ ...changes, balance: { ...balance, floor: null } })
+            const { account, transaction } = changes
+            if (account.delta === '0' || transaction.operation !== 'placebet') return memory.commit(changes)
+            const result = await memory.commit({ ...changes, account: { ...account, floor: null } })
             if (result.status === 'committed' && result.balance.startsWith('-')) affected(transaction.betId)
             return result
           },
@@ -310,7 +314,7 @@ export const brokenWallets: BrokenWallet[] = [
       async call({ operation, body: { playerId = '', betId = '' }, memory, next }) {
         const response = await next()
         if (operation !== 'unsettlement' || response.status !== 402) return response
-        if (take(memory, playerId, memory.player(playerId)?.balance ?? '0')) affected(betId)
+        if (take(memory, playerId, memory.account(playerId)?.balance ?? '0')) affected(betId)
         return response
       },
     }),
@@ -321,10 +325,10 @@ export const brokenWallets: BrokenWallet[] = [
     break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
-          if (changes.transaction.type !== 'UNVOIDED' || changes.balance === null)
+          if (changes.transaction.type !== 'UNVOIDED' || changes.account.delta === '0')
             return memory.commit(changes)
           affected(changes.transaction.betId)
-          return memory.commit({ ...changes, balance: null })
+          return memory.commit({ ...changes, account: { ...changes.account, delta: '0', floor: null } })
         }),
     }),
   },
@@ -373,7 +377,7 @@ export const brokenWallets: BrokenWallet[] = [
           const key = `${operation} ${body.transactionId}`
           const cached = cache.get(key)
           if (cached !== undefined) {
-            const { balance = '' } = memory.player(body.playerId ?? '') ?? {}
+            const { balance = '' } = memory.account(body.playerId ?? '') ?? {}
             if (!cached.body.includes(`"balance":${Number(balance)}`)) affected(body.betId ?? '')
             return cached
           }
@@ -390,10 +394,10 @@ export const brokenWallets: BrokenWallet[] = [
     break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
-          const { transaction, balance } = changes
-          if (transaction.operation !== 'rollbackbet' || balance === null) return memory.commit(changes)
+          const { transaction, account } = changes
+          if (transaction.operation !== 'rollbackbet' || account.delta === '0') return memory.commit(changes)
           affected(transaction.betId)
-          return memory.commit({ ...changes, balance: null })
+          return memory.commit({ ...changes, account: { ...changes.account, delta: '0', floor: null } })
         }),
     }),
   },

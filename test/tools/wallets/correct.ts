@@ -154,7 +154,7 @@ export const correctWallets: CorrectWallet[] = [
     breakage: () => ({
       store: memory =>
         storeWith(memory, async changes =>
-          changes.transaction.operation === 'unsettlement' && changes.balance !== null
+          changes.transaction.operation === 'unsettlement' && changes.account.delta !== '0'
             ? { status: 'refused', errorCode: 'NO_DEDUCTIONS', description: 'cannot' }
             : memory.commit(changes),
         ),

@@ -16,8 +16,8 @@ import {
   exactText,
   exceedsColumn,
   inWholeUnits,
+  isAccount,
   isBelowFloor,
-  isPlayer,
   itemFields,
   type Procedure,
   plainBetColumns,
@@ -112,6 +112,8 @@ function checkGuards(tables: Tables): string {
     END IF;`
 }
 
+const accountOfItem = (tables: Tables) => isAccount(tables, 'item_player_id', 'item_account_currency')
+
 /** Of a text column. A batch with a balance that is too long fails in its UPDATE, and is divided. */
 function isTooLong(tables: Tables): string {
   if (tables.players.balanceType !== 'text') return ''
@@ -120,13 +122,13 @@ function isTooLong(tables: Tables): string {
     OR (
       SELECT CHAR_LENGTH(${balancePlus(tables, 'player', 'item_balance_delta')}) > balance_length
       FROM ${table} player
-      WHERE ${isPlayer(tables, 'player', 'item_player_id')}
+      WHERE ${accountOfItem(tables)}
     )`
 }
 
 function lockPlayer(tables: Tables): string {
   const { table } = tables.players
-  const player = isPlayer(tables, 'player', 'item_player_id')
+  const player = accountOfItem(tables)
   const reserved = whereReserved(tables, () => 'reserved_before')
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
@@ -145,9 +147,12 @@ function lockPlayer(tables: Tables): string {
     END IF;
 
     -- Guard 3: the currency and the floor of the balance.
+    IF player_currency <> item_account_currency THEN
+      LEAVE guards_and_writes;
+    END IF;
     IF item_balance_delta IS NOT NULL THEN
       SET balance_after = balance_before + item_balance_delta;
-      IF NOT ${balanceIsValid('item_', 'player_currency', 'balance_before', reserved)}
+      IF NOT ${balanceIsValid('balance_before', reserved)}
         OR ${isBelowFloor('item_', `balance_after${reserved && ` - ${reserved}`}`)} THEN
         LEAVE guards_and_writes;
       END IF;
@@ -171,7 +176,7 @@ function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
   const available = `COALESCE(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
-  const player = isPlayer(tables, 'player', 'item_player_id')
+  const player = accountOfItem(tables)
   return sql`
     ${setRecordedTime}
     INSERT INTO ${schema}.wallet_transactions (

@@ -17,8 +17,8 @@ import {
   exactText,
   exceedsColumn,
   inWholeUnits,
+  isAccount,
   isBelowFloor,
-  isPlayer,
   itemFields,
   type Procedure,
   procedureName,
@@ -29,11 +29,13 @@ import {
   transactionColumns,
   transactionValues,
   unitDecimal,
+  whereAccounts,
   whereReserved,
 } from './fragments.js'
 
 /**
- * Called with a JSON array of items, each an array of its fields, and the playerIds in their order.
+ * Called with a JSON array of items, each an array of its fields, and the playerIds in their order: with
+ * `players.accountPerCurrency`, pairs of playerId and currency.
  *
  * In READ COMMITTED the locked rows are current. Guards 1 and 2 are enforced by the writes too: a
  * transactionId or betId inserted by another session meanwhile (1062), and a bet changed meanwhile (1020),
@@ -76,12 +78,13 @@ export function commitProcedure(tables: Tables): Procedure {
 
 /** One of each per connection. Both are in memory, and never logged. */
 function temporaryTables(tables: Tables): string {
-  const { schema } = tables
+  const { schema, players } = tables
+  const key = players.accountPerCurrency ? '' : ' PRIMARY KEY'
   return sql`
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_players (
-      player_id ${exactText(255)} NOT NULL PRIMARY KEY,
+      player_id ${exactText(255)} NOT NULL${key},
       currency ${exactText(255)},
-      balance ${unitDecimal}${whereReserved(tables, () => `,\nreserved ${unitDecimal}`)}
+      balance ${unitDecimal}${whereReserved(tables, () => `,\nreserved ${unitDecimal}`)}${whereAccounts(tables, () => ',\nPRIMARY KEY (player_id, currency)')}
     ) ENGINE = MEMORY;
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_items (
       item_index integer NOT NULL PRIMARY KEY,
@@ -93,14 +96,21 @@ function temporaryTables(tables: Tables): string {
     DELETE FROM ${schema}.wallet_batch_items;`
 }
 
+/** The columns of a playerId with a currency. */
+const pair = `player_id ${exactText(255)} PATH '$[0]', account_currency ${exactText(16)} PATH '$[1]'`
+
+/** A joined account that is locked. */
+const isLocked = (tables: Tables) =>
+  `locked.player_id = item.player_id${whereAccounts(tables, () => ' AND locked.currency = item.account_currency')}`
+
 function lockPlayers(tables: Tables): string {
   const { schema, players } = tables
   return sql`
     -- Lock order: the players, then the bets, in every commit. It does not wait for a locked player.
     INSERT INTO ${schema}.wallet_batch_players
     SELECT item.player_id, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')}${whereReserved(tables, reserved => `, ${reserved}`)}
-    FROM JSON_TABLE(player_ids, '$[*]' COLUMNS (player_id ${exactText(255)} PATH '$')) item
-    STRAIGHT_JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
+    FROM JSON_TABLE(player_ids, '$[*]' COLUMNS (${players.accountPerCurrency ? pair : `player_id ${exactText(255)} PATH '$'`})) item
+    STRAIGHT_JOIN ${players.table} player ON ${isAccount(tables, 'item.player_id', 'item.account_currency')}
     -- Beside JSON_TABLE, MySQL requires the table to lock (3569). MariaDB does not know OF.
     FOR UPDATE /*!80000 OF player */ SKIP LOCKED;`
 }
@@ -120,10 +130,11 @@ function judge(tables: Tables): string {
         WHEN locked.player_id IS NULL THEN
           -- Busy: another writer holds the row lock.
           IF(EXISTS (
-            SELECT 1 FROM ${players.table} player WHERE ${isPlayer(tables, 'player', 'item.player_id')}
+            SELECT 1 FROM ${players.table} player WHERE ${isAccount(tables, 'item.player_id', 'item.account_currency')}
           ), 'busy', 'conflict')
+        WHEN locked.currency <> item.account_currency THEN 'conflict' -- guard 3
         WHEN item.balance_delta IS NULL THEN 'committed'
-        WHEN NOT ${balanceIsValid('item.', 'locked.currency', 'locked.balance', reserved)} THEN 'conflict' -- guard 3
+        WHEN NOT ${balanceIsValid('locked.balance', reserved)} THEN 'conflict'
         WHEN ${isBelowFloor('item.', `${balanceAfter}${reserved && ` - ${reserved}`}`)} THEN 'conflict' -- guard 3, the floor
         WHEN ${exceedsColumn('item.', balanceAfter)} THEN 'out-of-range'
         ELSE 'committed'
@@ -134,7 +145,7 @@ function judge(tables: Tables): string {
       item_index FOR ORDINALITY,
       ${lines(itemFields.map(([name, type], index) => `${name} ${type} PATH '$[${index}]' ERROR ON ERROR`))}
     )) item
-    LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    LEFT JOIN ${schema}.wallet_batch_players locked ON ${isLocked(tables)}
     LEFT JOIN ${schema}.wallet_transactions recorded
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id;`
@@ -145,7 +156,7 @@ const balanceAfter = 'locked.balance + COALESCE(item.balance_delta, 0)'
 function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
-  const player = isPlayer(tables, 'player', 'item.player_id')
+  const player = isAccount(tables, 'item.player_id', 'item.account_currency')
   const available = `${balanceAfter}${whereReserved(tables, () => ' - locked.reserved')}`
   const isChange = "item.verdict = 'committed' AND item.balance_delta IS NOT NULL"
   return sql`
@@ -156,7 +167,7 @@ function write(tables: Tables): string {
     SELECT
       ${transactionValues('item.', inWholeUnits(tables, 'locked.currency', available))}
     FROM ${schema}.wallet_batch_items item
-    JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    JOIN ${schema}.wallet_batch_players locked ON ${isLocked(tables)}
     WHERE item.verdict = 'committed';
     ${insertEvents(tables)}
     INSERT INTO ${schema}.wallet_bets (
@@ -190,7 +201,7 @@ function write(tables: Tables): string {
     WHERE ${isChange};
     SELECT COUNT(*) INTO wrong_balances
     FROM ${schema}.wallet_batch_items item
-    STRAIGHT_JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    STRAIGHT_JOIN ${schema}.wallet_batch_players locked ON ${isLocked(tables)}
     STRAIGHT_JOIN ${players.table} player ON ${player}
     WHERE ${isChange}
       AND NOT ${balanceOf(tables, 'player')} <=> ${balanceAfter};
@@ -216,6 +227,6 @@ function answer(tables: Tables): string {
     SELECT item.item_index, item.verdict, ${asBytes('locked.currency')},
       ${asBytes(balanceAfter)}, ${asBytes('item.id')}${whereReserved(tables, () => `, ${asBytes('locked.reserved')}`)}
     FROM ${schema}.wallet_batch_items item
-    LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    LEFT JOIN ${schema}.wallet_batch_players locked ON ${isLocked(tables)}
     ${allRows};`
 }

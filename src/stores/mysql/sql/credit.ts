@@ -8,13 +8,15 @@ import {
   creditProcedureName,
   defineProcedure,
   exactText,
-  isPlayer,
+  isAccount,
   type Procedure,
+  whereAccounts,
 } from './fragments.js'
 import { literal } from './quoting.js'
 
 export function creditProcedure(tables: Tables): Procedure {
   const { schema, players } = tables
+  const [column, variable] = players.accountPerCurrency ? [', bet.currency', ', bet_currency'] : ['', '']
   return defineProcedure(tables, {
     name: creditProcedureName,
     comment: sql`
@@ -29,7 +31,7 @@ export function creditProcedure(tables: Tables): Procedure {
     body: sql`
       BEGIN
         DECLARE known_player_id ${exactText(255)};
-        DECLARE is_locked boolean;
+        DECLARE is_locked boolean;${whereAccounts(tables, () => `\nDECLARE bet_currency ${exactText(16)};`)}
         DECLARE unit decimal(19, 18);
         DECLARE credit ${amountDecimal};
         DECLARE problem varchar(128) CHARACTER SET utf8mb4;
@@ -47,9 +49,9 @@ export function creditProcedure(tables: Tables): Procedure {
         END IF;
         -- SELECT … INTO locks nothing. SET … = (SELECT …) locks the bet, and sees one that is newer than the
         -- snapshot of a database transaction in REPEATABLE READ.
-        SELECT bet.player_id INTO known_player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id;
+        SELECT bet.player_id${column} INTO known_player_id${variable} FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id;
         IF known_player_id IS NULL THEN
-          SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
+          SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);${whereAccounts(tables, () => `\nSET bet_currency = (SELECT bet.currency FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);`)}
         END IF;
         IF known_player_id IS NULL THEN
           SET problem = CONCAT('bet-wallet: unknown bet ', LEFT(settled_bet_id, 100));
@@ -59,8 +61,8 @@ export function creditProcedure(tables: Tables): Procedure {
         -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one
         -- database transaction, call this procedure in the order of the players' ids.
         SELECT true INTO is_locked FROM ${players.table} player
-        WHERE ${isPlayer(tables, 'player', 'known_player_id')}
-        FOR UPDATE;
+        WHERE ${isAccount(tables, 'known_player_id', 'bet_currency')}
+        FOR UPDATE;${whereAccounts(tables, () => `\n${signalWithoutAccount}`)}
 
         ${refuseFractions(tables)}
         UPDATE ${schema}.wallet_bets bet
@@ -71,6 +73,12 @@ export function creditProcedure(tables: Tables): Procedure {
       END`,
   })
 }
+
+const signalWithoutAccount = sql`
+  IF is_locked IS NULL THEN
+    SET problem = CONCAT('bet-wallet: no account in the currency of bet ', LEFT(settled_bet_id, 80));
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
+  END IF;`
 
 /** What the balance cannot hold, no unsettlement could debit. */
 function refuseFractions({ schema, players }: Tables): string {

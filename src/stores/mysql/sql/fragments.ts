@@ -153,6 +153,16 @@ export function isPlayer({ players }: Pick<Tables, 'players'>, player: string, k
     AND ${exact} COLLATE ${exactCollation} = ${key}`
 }
 
+/** With `players.accountPerCurrency`: SQL that compares the currency of the row `player` as text, exactly. */
+export const whereAccounts = ({ players }: Pick<Tables, 'players'>, use: (currency: string) => string) =>
+  players.accountPerCurrency
+    ? use(`CONVERT(player.${players.columns.currency} USING utf8mb4) COLLATE ${exactCollation}`)
+    : ''
+
+/** Whether the row `player` is the account of a playerId and a currency. */
+export const isAccount = (tables: Pick<Tables, 'players'>, playerId: string, currency: string) =>
+  `${isPlayer(tables, 'player', playerId)}${whereAccounts(tables, own => ` AND ${own} = ${currency}`)}`
+
 /** Decimal text that loads can read and add up: 40 digits at most, no leading zeros, no -0. */
 const decimalPattern = '^(?!-[0.]*$)-?(?=([0-9][.]?){1,40}$)(0|[1-9][0-9]*)([.][0-9]{1,20})?$'
 
@@ -213,7 +223,7 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['reason', exactText(64)],
   ['transaction_date', 'varchar(23) CHARACTER SET ascii'],
   ['balance_delta', unitDecimal],
-  ['balance_currency', exactText(16)],
+  ['account_currency', exactText(16)],
   ['balance_floor', unitDecimal],
   ['bet_player_id', exactText(255)],
   ['bet_currency', exactText(16)],
@@ -291,8 +301,8 @@ export const betAssignments = (item: string) =>
  * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot
  * be changed.
  */
-export const balanceIsValid = (item: string, currency: string, balance: string, reserved = '') =>
-  `(${currency} = ${item}balance_currency AND ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))${reserved && ` AND ${reserved} IS NOT NULL`}) IS TRUE`
+export const balanceIsValid = (balance: string, reserved = '') =>
+  `(ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))${reserved && ` AND ${reserved} IS NOT NULL`}) IS TRUE`
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) =>

@@ -16,20 +16,9 @@ export const lookedUpTransactionColumns = [
   'balance_after',
   'recorded_at',
   'id',
-  'bet_currency',
 ]
 
-export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
-  lines(
-    lookedUpTransactionColumns.map(column =>
-      column === 'bet_currency'
-        ? // Read for the few transactions only whose call names no currency.
-          asBytes(
-            `IF(recorded.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = recorded.bet_id), NULL)`,
-          )
-        : transactionColumn(column),
-    ),
-  )
+export const transactionFields = lines(lookedUpTransactionColumns.map(transactionColumn))
 
 /** The columns of a bet, which come next. */
 export const lookedUpBetColumns = ['bet_id', ...betContent, 'recorded_at']
@@ -55,7 +44,7 @@ export const lookupStatements = (tables: Tables): LookupStatements => ({
 /** Called with the betId in a JSON array. At least one row: the bet, beside each of its transactions. */
 const betStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields(tables)},
+    ${transactionFields},
     ${betFields}
   FROM JSON_TABLE(?, '$' COLUMNS (bet_id ${exactText(255)} PATH '$[0]')) item
   LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
@@ -63,7 +52,7 @@ const betStatement = (tables: Tables) => sql`
 
 const transactionStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM ${tables.schema}.wallet_transactions recorded
   WHERE recorded.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND recorded.transaction_id = ?`
@@ -71,7 +60,7 @@ const transactionStatement = (tables: Tables) => sql`
 /** Bets of which something is owed: a row for each of its refused unsettlements, at least one. */
 const owedStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields(tables)},
+    ${transactionFields},
     ${betFields}
   FROM ${tables.schema}.wallet_bets bet
   LEFT JOIN ${tables.schema}.wallet_transactions recorded
@@ -82,14 +71,14 @@ const time = 'CAST(? AS datetime(6))'
 
 /**
  * Called with the id of the player in the players' table in a JSON array; the playerId, from, to; and a
- * position: the time, twice, and the id. At least one row: the player, beside each transaction and its bet.
+ * position: the time, twice, and the id. At least one row: each account, beside each transaction and its bet.
  */
 function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables
   const { reserved } = players.columns
   return sql`
     SELECT
-      ${transactionFields(tables)},
+      ${transactionFields},
       ${betFields},
       ${currencyOfLoaded(tables)},
       ${asBytes(`player.${players.columns.balance}`)}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
@@ -113,7 +102,7 @@ function playerStatement(tables: Tables, limit: number): string {
 /** Called with a position: the time, twice, and the id; then to. */
 const timeStatement = (tables: Tables, limit: number) => sql`
   SELECT
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM ${tables.schema}.wallet_transactions recorded
   WHERE recorded.recorded_at >= ${time}
     AND (recorded.recorded_at > ${time} OR recorded.id > CAST(? AS unsigned))

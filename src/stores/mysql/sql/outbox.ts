@@ -62,7 +62,7 @@ export const dueStatement = ({ schema }: Schema) => sql`
 /** The transactions of events, called with their ids in a JSON array. */
 export const contentStatement = ({ schema }: Schema) => sql`
   SELECT
-    ${transactionFields({ schema })}
+    ${transactionFields}
   FROM JSON_TABLE(?, '$[*]' COLUMNS (id bigint unsigned PATH '$')) given
   STRAIGHT_JOIN ${schema}.wallet_transactions recorded ON recorded.id = given.id`
 

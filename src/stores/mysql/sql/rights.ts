@@ -33,7 +33,7 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
       return [
         ...rightsOn('PROCEDURE', `${schema}.${creditProcedureName}`, 'EXECUTE'),
         ...own('wallet_bets', 'SELECT', 'UPDATE'),
-        ...onColumns('SELECT', id, balance),
+        ...onColumns('SELECT', id, ...(players.accountPerCurrency ? [currency] : []), balance),
         ...onColumns('UPDATE', balance),
       ]
     case 'relay':

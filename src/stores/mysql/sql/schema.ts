@@ -112,7 +112,9 @@ const transactionsTable = (schema: string) => sql`
     currency varchar(16),
     type varchar(255),
     delta ${amountDecimal} NOT NULL,
-    -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+    -- Of the account that it changed, or that answered. NULL where it was imported.
+    account_currency varchar(16),
+    -- The balance of the account right after it, in whole units of the currency. NULL where it was imported.
     balance_after ${amountDecimal},
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code varchar(64),

@@ -3,7 +3,7 @@
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
-  asPlayerId,
+  accountOfItem,
   balanceIsValid,
   balanceOf,
   balancePlus,
@@ -18,6 +18,7 @@ import {
   fromStoredTransaction,
   functionName,
   inWholeUnits,
+  isAccount,
   isBelowFloor,
   itemColumns,
   nextWalletTransactionId,
@@ -92,7 +93,7 @@ function readBack(tables: Tables): string {
   return sql`
     IF verdict = 'committed' AND item.balance_delta IS NOT NULL THEN
       PERFORM FROM ${table} player
-      WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}
+      WHERE ${isAccount(tables, accountOfItem)}
         AND player.${columns.balance}::numeric = balance_after;
       IF NOT found THEN
         ${raiseBalanceDiffers}
@@ -122,12 +123,13 @@ function lockPlayer(tables: Tables): string {
   const available = `${balance}${reserved && ` - ${reserved}`} + item.balance_delta`
   const player = sql`
     FROM ${table} player
-    WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}`
+    WHERE ${isAccount(tables, accountOfItem)}`
   // Guard 3. A row that another writer has changed is judged by its new version, when the lock is held.
   const guard = sql`
+    AND player.${columns.currency}::text = item.account_currency
     AND (
       item.balance_delta IS NULL
-      OR ${balanceIsValid(tables, `player.${columns.currency}::text`, balance, reserved)}
+      OR ${balanceIsValid(tables, balance, reserved)}
         AND (${isBelowFloor('item', available)}) IS NOT TRUE
     )`
   return sql`
@@ -167,7 +169,7 @@ const insertEvent = ({ schema, outbox }: Tables): string =>
 
 function write(tables: Tables): string {
   const { schema, players } = tables
-  const { id, balance } = players.columns
+  const { balance } = players.columns
   const available = `coalesce(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
   return sql`
     INSERT INTO ${schema}.transactions AS new_transaction (
@@ -205,7 +207,7 @@ function write(tables: Tables): string {
     IF item.balance_delta IS NOT NULL THEN
       UPDATE ${players.table} player
       SET ${balance} = ${balancePlus(tables, 'item.balance_delta')}
-      WHERE player.${id} = ${asPlayerId(tables, 'item.player_id')}
+      WHERE ${isAccount(tables, accountOfItem)}
       RETURNING player.${balance}::numeric INTO balance_written;
       IF balance_written IS DISTINCT FROM balance_after THEN
         ${raiseBalanceDiffers}

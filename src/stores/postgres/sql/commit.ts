@@ -5,6 +5,7 @@
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
+  accountOfItem,
   asPlayerId,
   balanceIsValid,
   balanceOf,
@@ -20,6 +21,7 @@ import {
   fromStoredTransaction,
   functionName,
   inWholeUnits,
+  isAccount,
   isBelowFloor,
   isReadable,
   itemColumns,
@@ -35,6 +37,7 @@ import {
   textOf,
   transactionColumns,
   transactionValues,
+  whereAccounts,
   whereReserved,
 } from './fragments.js'
 
@@ -64,7 +67,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
       DECLARE
         fields text[] := items::text[];
         result record;
-        changed_players text[];
+        changed_players text[];${whereAccounts(tables, () => '\nchanged_currencies text[];')}
         changed_balances numeric[];
       BEGIN
         -- For all other locks. It does not wait for a locked player.
@@ -86,7 +89,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
             ${raiseSeveralRows}
           END IF;
           IF has_triggers AND result.changed_player IS NOT NULL THEN
-            changed_players := changed_players || result.changed_player;
+            changed_players := changed_players || result.changed_player;${whereAccounts(tables, () => '\nchanged_currencies := changed_currencies || result.currency;')}
             changed_balances := changed_balances || result.changed_balance;
           END IF;
           item_index := result.item_index;
@@ -104,15 +107,18 @@ export function commitFunction(tables: Tables): DatabaseFunction {
 }
 
 /** The balances of the changed players in the table: triggers may have changed them after the UPDATE. */
-function readBack({ players }: Tables): string {
-  const { table, columns } = players
+function readBack(tables: Tables): string {
+  const { table, columns } = tables.players
+  const [values, names] = tables.players.accountPerCurrency
+    ? [', changed_currencies', ', currency']
+    : ['', '']
   return sql`
-    PERFORM FROM unnest(changed_players, changed_balances) AS changed (player_id, balance)
+    PERFORM FROM unnest(changed_players, changed_balances${values}) AS changed (player_id, balance${names})
     ${lookup(
       sql`
         SELECT player.${columns.balance}::numeric AS balance
         FROM ${table} player
-        WHERE player.${columns.id} = ${asPlayerId({ players }, 'changed.player_id')}`,
+        WHERE ${isAccount(tables, { id: 'changed.player_id', currency: 'changed.currency' })}`,
       'stored',
     )}
     WHERE stored.balance IS DISTINCT FROM changed.balance;
@@ -183,6 +189,12 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
     )`
 }
 
+/** Whether an item names the account `player`. Ids and codes have no line breaks (D24). */
+const isNamed = (id: string, currency: string) => sql`
+  AND (player.${id}::text || chr(10) || ${currency}) COLLATE "C" = ANY (ARRAY(
+    SELECT item.player_id || chr(10) || item.account_currency FROM checked item WHERE item.is_new
+  ))`
+
 function lockedPlayers(tables: Tables): string {
   const { players } = tables
   const { id, currency } = players.columns
@@ -195,7 +207,7 @@ function lockedPlayers(tables: Tables): string {
       FROM ${players.table} player
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId({ players }, 'item.player_id')} FROM checked item WHERE item.is_new
-      ))
+      ))${whereAccounts(tables, currency => `\n${isNamed(id, currency)}`)}
       FOR NO KEY UPDATE SKIP LOCKED
     )`
 }
@@ -214,11 +226,12 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
             -- Not EXISTS, for which PostgreSQL may read all players. Busy: another writer holds the row lock.
             coalesce((
               SELECT 'busy'
-              FROM ${players.table} unlocked
-              WHERE unlocked.${players.columns.id} = ${asPlayerId(tables, 'item.player_id')}
+              FROM ${players.table} player
+              WHERE ${isAccount(tables, accountOfItem)}
             ), 'conflict')
+          WHEN player.currency <> item.account_currency THEN 'conflict' -- guard 3
           WHEN item.balance_delta IS NULL THEN 'committed'
-          WHEN NOT ${balanceIsValid(tables, 'player.currency', 'player.balance', reserved)} THEN 'conflict' -- guard 3
+          WHEN NOT ${balanceIsValid(tables, 'player.balance', reserved)} THEN 'conflict'
           WHEN ${isBelowFloor('item', available)} THEN 'conflict' -- guard 3, the floor
           WHEN ${exceedsColumn('item', balanceAfter, balanceMax)} THEN 'out-of-range'
           ELSE 'committed'
@@ -231,7 +244,7 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
           ${nextWalletTransactionId(schema)}
         END AS wallet_transaction_id
       FROM checked item
-      LEFT JOIN locked player ON player.player_id = item.player_id
+      LEFT JOIN locked player ON player.player_id = item.player_id${whereAccounts(tables, () => ' AND player.currency = item.account_currency')}
     )`
 }
 
@@ -311,7 +324,7 @@ function changedPlayers(tables: Tables): string {
   const { id, balance } = columns
   return sql`
     balance_change AS (
-      SELECT item.item_index, item.player_id, item.balance_delta, item.player_balance
+      SELECT item.item_index, item.player_id, item.balance_delta, item.player_balance${whereAccounts(tables, () => ', item.account_currency')}
       FROM judged item
       WHERE item.verdict = 'committed'
         AND item.balance_delta IS NOT NULL
@@ -325,7 +338,7 @@ function changedPlayers(tables: Tables): string {
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId(tables, 'changed.player_id')} FROM balance_change changed
       ))
-        AND player.${id}::text = change.player_id
+        AND player.${id}::text = change.player_id${whereAccounts(tables, own => ` AND ${own} = change.account_currency`)}
       RETURNING
         change.item_index,
         change.player_id,

@@ -4,7 +4,13 @@ import { creditColumnsOf, settlementTypes } from '../../database/record-columns.
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
-import { asPlayerId, creditFunctionName, type DatabaseFunction, defineFunction } from './fragments.js'
+import {
+  creditFunctionName,
+  type DatabaseFunction,
+  defineFunction,
+  isAccount,
+  whereAccounts,
+} from './fragments.js'
 import { literal } from './quoting.js'
 
 export function creditFunction(tables: Tables): DatabaseFunction {
@@ -46,8 +52,8 @@ export function creditFunction(tables: Tables): DatabaseFunction {
         -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one
         -- database transaction, call this function in the order of the players' ids.
         PERFORM FROM ${players.table} player
-        WHERE player.${players.columns.id} = ${asPlayerId(tables, 'known_bet.player_id')}
-        FOR NO KEY UPDATE;
+        WHERE ${isAccount(tables, { id: 'known_bet.player_id', currency: 'known_bet.currency' })}
+        FOR NO KEY UPDATE;${whereAccounts(tables, () => `\n${raiseWithoutAccount}`)}
 
         UPDATE ${schema}.bets bet
         SET
@@ -65,6 +71,12 @@ export function creditFunction(tables: Tables): DatabaseFunction {
       END`,
   })
 }
+
+const raiseWithoutAccount = sql`
+  IF NOT found THEN
+    RAISE EXCEPTION 'bet-wallet: the player of bet % has no account in %', settled_bet_id, known_bet.currency
+      USING ERRCODE = 'no_data_found';
+  END IF;`
 
 /** What the balance cannot hold, no unsettlement could debit. */
 function refuseFractions({ players }: Tables): string {

@@ -151,6 +151,23 @@ export const lookup = (query: string, alias: string) => sql`
 export const asPlayerId = ({ players }: Pick<Tables, 'players'>, text: string) =>
   players.idType === 'text' ? text : `${text}::${players.idType}`
 
+/** With `players.accountPerCurrency`: lines of SQL about the currency of the row `player`, as text. */
+export const whereAccounts = ({ players }: Pick<Tables, 'players'>, use: (currency: string) => string) =>
+  players.accountPerCurrency ? use(`player.${players.columns.currency}::text`) : ''
+
+/**
+ * Whether the row `player` is the account that an item names, by index. The currency is compared as text: a
+ * code that is none of its enum must not end the statement.
+ */
+export const isAccount = (
+  tables: Pick<Tables, 'players'>,
+  { id, currency }: { id: string; currency: string },
+) =>
+  `player.${tables.players.columns.id} = ${asPlayerId(tables, id)}${whereAccounts(tables, own => ` AND ${own} = ${currency}`)}`
+
+/** The account of `item`. */
+export const accountOfItem = { id: 'item.player_id', currency: 'item.account_currency' }
+
 /** The fields of an item of a commit, in the order of `fieldsOf` in database/rows.ts. */
 const itemFields = [
   'operation text',
@@ -166,7 +183,7 @@ const itemFields = [
   'reason text',
   'transaction_date_ms float8',
   'balance_delta numeric',
-  'balance_currency text',
+  'account_currency text',
   'balance_floor numeric',
   'bet_player_id text',
   'bet_currency text',
@@ -189,7 +206,7 @@ export const itemColumns = (fieldAt: (index: number, type: string) => string) =>
 /** The columns of `transactions` that a commit writes; `item` has their values. */
 export const transactionColumns = sql`
   operation, transaction_id, player_id, bet_id,
-  amount, currency, type, delta,
+  amount, currency, type, delta, account_currency,
   error_code, description, reason,
   transaction_date,
   wallet_transaction_id, balance_after, recorded_at`
@@ -203,7 +220,7 @@ interface Recorded {
 
 export const transactionValues = ({ walletTransactionId, balanceAfter }: Recorded) => sql`
   item.operation, item.transaction_id, item.player_id, item.bet_id,
-  item.amount, item.currency, item.type, item.delta,
+  item.amount, item.currency, item.type, item.delta, item.account_currency,
   item.error_code, item.description, item.reason,
   timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
   ${lines([walletTransactionId, balanceAfter, 'now()'])}`
@@ -239,18 +256,12 @@ export const revisionMatches = (storedRevision: string) =>
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
  * that `load` could not read, before or after, must not be.
  */
-export function balanceIsValid(
-  { players }: Tables,
-  currency: string,
-  balance: string,
-  reserved = '',
-): string {
+export function balanceIsValid({ players }: Tables, balance: string, reserved = ''): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
   return sql`
     (
       ${[
-        `${currency} = item.balance_currency`,
-        `AND abs(${balance}) < 'Infinity'`,
+        `abs(${balance}) < 'Infinity'`,
         ...(reserved === '' ? [] : [`AND abs(${reserved}) < 'Infinity'`]),
         ...(players.balanceType === 'minor-units' ? [] : both),
       ].join('\n')}
@@ -381,9 +392,9 @@ export const raiseBetChanged = sql`
   RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
     USING ERRCODE = 'serialization_failure';`
 
-/** Of a view that returns a player twice. */
+/** Of a view that returns an account twice. */
 export const raiseSeveralRows = sql`
-  RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one player'
+  RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one account'
     USING ERRCODE = 'cardinality_violation';`
 
 /** The player's balance after the update is not the one computed. */

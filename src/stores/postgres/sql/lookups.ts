@@ -15,19 +15,13 @@ const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYY
 const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
 
 /** The columns of the row `stored` of a transaction. */
-export const transactionFields = ({ schema }: Pick<Tables, 'schema'>) =>
-  lines([
-    ...[...transactionKey, ...transactionContent, 'wallet_transaction_id', 'balance_after'].map(
-      column => `stored.${column}::text AS ${column}`,
-    ),
-    '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
-    `${timeText('stored.recorded_at')} AS recorded_at`,
-    // Read for the few transactions only whose call names no currency.
-    sql`
-    CASE WHEN stored.currency IS NULL
-      THEN (SELECT known.currency::text FROM ${schema}.bets known WHERE known.bet_id = stored.bet_id)
-    END AS bet_currency`,
-  ])
+export const transactionFields = lines([
+  ...[...transactionKey, ...transactionContent, 'wallet_transaction_id', 'balance_after'].map(
+    column => `stored.${column}::text AS ${column}`,
+  ),
+  '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
+  `${timeText('stored.recorded_at')} AS recorded_at`,
+])
 
 /** The columns of a bet; in the result they begin with `b_`. */
 export const lookedUpBetColumns = ['bet_id', ...betContent, 'recorded_at']
@@ -55,14 +49,14 @@ export const lookupStatements = (tables: Tables): LookupStatements => ({
 const betStatement = (tables: Tables) => sql`
   SELECT
     ${betFields},
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM (SELECT $1::text AS bet_id) key
   ${betOf(tables, 'key.bet_id')}
   LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
 
 const transactionStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM ${tables.schema}.transactions stored
   WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND stored.transaction_id = $1`
@@ -71,7 +65,7 @@ const transactionStatement = (tables: Tables) => sql`
 const owedStatement = (tables: Tables) => sql`
   SELECT
     ${betFields},
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM ${tables.schema}.bets bet
   LEFT JOIN ${tables.schema}.transactions stored
     ON stored.bet_id = bet.bet_id AND stored.operation = 'unsettlement' AND stored.error_code IS NOT NULL
@@ -81,7 +75,7 @@ const position = (column: string) => `(${column}.recorded_at, ${column}.operatio
 
 /**
  * Called with the id of the player in the players' table, the playerId, from, to, and a position: time,
- * operation, transactionId; and the limit. At least one row: the player, beside each transaction and its bet.
+ * operation, transactionId; and the limit. At least one row: each account, beside each transaction and its bet.
  */
 function playerStatement(tables: Tables): string {
   const { schema, players } = tables
@@ -95,7 +89,7 @@ function playerStatement(tables: Tables): string {
     SELECT
       player.*,
       ${betFields},
-      ${transactionFields(tables)}
+      ${transactionFields}
     FROM (SELECT $1::text AS player_key) key
     ${lookup(
       sql`
@@ -122,7 +116,7 @@ function playerStatement(tables: Tables): string {
 /** Called with a position: time, operation, transactionId; then to, and the limit. */
 const timeStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields(tables)}
+    ${transactionFields}
   FROM ${tables.schema}.transactions stored
   WHERE stored.recorded_at >= ${timeOf('$1')}
     AND ${position('stored')} > (${timeOf('$1')}, $2::text, $3::text)

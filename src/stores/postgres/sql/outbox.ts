@@ -144,7 +144,7 @@ export const claimStatement = ({ schema }: Schema) => sql`
 /** Transactions, called with their references as an array. */
 export const contentStatement = ({ schema }: Schema) => sql`
   SELECT
-    ${transactionFields({ schema })}
+    ${transactionFields}
   FROM ${schema}.transactions stored
   WHERE stored.wallet_transaction_id = ANY ($1::text::text[])`
 

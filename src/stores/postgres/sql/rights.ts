@@ -35,7 +35,7 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
       return [
         ...usage,
         ...own('bets', 'SELECT', 'UPDATE'),
-        ...rightsOnColumns(table, 'SELECT', [id, balance]),
+        ...rightsOnColumns(table, 'SELECT', [id, ...(players.accountPerCurrency ? [currency] : []), balance]),
         ...rightsOnColumns(table, 'UPDATE', [balance]),
       ]
     case 'relay':

@@ -166,7 +166,9 @@ const transactionsTable = (schema: string) => sql`
     currency text,
     type text,
     delta numeric NOT NULL,
-    -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+    -- Of the account that it changed, or that answered. NULL where it was imported.
+    account_currency text,
+    -- The balance of the account right after it, in whole units of the currency. NULL where it was imported.
     balance_after numeric,
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code text,
