@@ -47,7 +47,8 @@ export function casesOf(
   table: Record<`WS-${number} ${string}`, Run | CaseRow | CaseWithoutWallet>,
 ): CaseDefinition[] {
   return Object.entries(table).map(([title, row]) => {
-    const [id, name] = [title.slice(0, 5), title.slice(6)]
+    const [id = ''] = title.split(' ', 1)
+    const name = title.slice(id.length + 1)
     if ('runAlone' in row) return { ...row, id, name, run: row.runAlone }
     const { players, run, ...conditions } = typeof row === 'function' ? { players: undefined, run: row } : row
     return { ...conditions, id, name, run: async context => run(await context.open(players), context) }

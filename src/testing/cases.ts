@@ -2,6 +2,7 @@
 import { check } from '../errors.js'
 import type { WalletStore } from '../store.js'
 import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
+import { accountCases } from './cases/accounts.js'
 import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
@@ -37,7 +38,8 @@ const definitions: readonly CaseDefinition[] = [
   ...partitionCases,
   ...ownRowCases,
   ...historyCases,
-].sort((one, other) => one.id.localeCompare(other.id))
+  ...accountCases,
+].sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }))
 
 /**
  * Returns every case of the kit as a separate test for your test runner:

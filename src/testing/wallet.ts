@@ -186,11 +186,12 @@ export class Wallet {
       })
     }
     for (const { playerId, currency } of accounts.flat()) expect(playerId, currency, '0')
-    for (const { operation, transactionId, playerId } of sent.values()) {
+    for (const { operation, transactionId, playerId, accountCurrency } of sent.values()) {
       if (playerIds !== undefined && !playerIds.includes(playerId)) continue
       const recorded = await this.transaction(operation, transactionId, playerId)
       // It may have been recorded for another player.
-      if (recorded?.playerId === playerId) expect(playerId, recorded.accountCurrency ?? '', recorded.delta)
+      const delta = recorded?.playerId === playerId ? recorded.delta : '0'
+      expect(playerId, accountCurrency ?? '', delta)
     }
     for (const { playerId, currency, count, sum } of expected.values()) {
       const rows = await this.hook('ownRows', playerId, currency)

@@ -182,10 +182,10 @@ export function openWallet(
 /** An external deposit or withdrawal. `false`: the funds do not cover it. */
 export function moveExternally(
   memory: MemoryStore,
-  { step, playerId, amount }: HistoryStep & { step: 'deposit' | 'withdraw' },
+  { step, playerId, amount, currency }: HistoryStep & { step: 'deposit' | 'withdraw' },
 ): boolean {
   try {
-    memory[step](playerId, fromCents(amount))
+    memory[step](playerId, fromCents(amount), currency)
     return true
   } catch (error) {
     if (error instanceof RangeError) return false

@@ -9,8 +9,10 @@ export interface Accounts<Table> {
   /** `null`: the library's own table. `SCHEMA` stands for the schema of the test. */
   ddl: string | null
   players?: (schema: string) => Table
+  /** A player may have a row for each currency. */
+  accountPerCurrency?: true
   /** The amount in the unit of the column. */
-  columnOf(amount: Decimal): string
+  columnOf(amount: Decimal, currency: string): string
   /** The value of the id column. Default: the playerId. */
   idOf?(playerId: string): string | Buffer
   /** Adds an amount, in the unit of the column, to the balance of a player: `?` and `?`. */
@@ -40,6 +42,29 @@ export const reserving = <Table>(
   players: schema => ({ ...(players?.(schema) as Table), reserved: 'held' }),
   add,
   reserve: add.replaceAll(balance, 'held'),
+})
+
+/** The same table with a row for each currency, and its minor units: none for the yen. */
+export const perCurrency = <Table>(
+  { ddl, players, name, columnOf, ...accounts }: Accounts<Table>,
+  key: string,
+): Accounts<Table> => ({
+  ...accounts,
+  name: `an account for each currency, ${name}`,
+  ddl: `${ddl}`
+    .replace(/ NOT NULL UNIQUE,|(?<!IDENTITY|AUTO_INCREMENT) PRIMARY KEY,/, ' NOT NULL,')
+    .replace(/\)(?=[^)]*$)/, `, UNIQUE (${key}))`),
+  players: schema => {
+    const table = players?.(schema) as Table
+    const isMinor = 'minorUnits' in (table as object)
+    return {
+      ...{ ...table, accountPerCurrency: true },
+      ...(isMinor ? { minorUnits: { EUR: 2, SEK: 2, BTC: 8, JPY: 0 } } : {}),
+    }
+  },
+  columnOf: (amount, currency) =>
+    columnOf === hundredths && currency === 'JPY' ? amount.replace(/[.]0+$/, '') : columnOf(amount, currency),
+  accountPerCurrency: true,
 })
 
 /** A store with connections of its own. */
@@ -149,7 +174,7 @@ export function databaseHarness<
         players.flatMap(player => [
           idOf(player.playerId),
           player.currency,
-          accounts.columnOf(player.balance),
+          accounts.columnOf(player.balance, player.currency),
         ]),
       )
     const opened = { schema, onServer: [] }
@@ -157,12 +182,19 @@ export function databaseHarness<
   }
 
   /** The statement of an external movement. */
-  function adding(schema: string, playerId: string, amount: Decimal): [string, readonly unknown[]] {
-    const column = accounts.columnOf(amount.replace('-', ''))
-    if (!amount.startsWith('-')) return [inSchema(accounts.add, schema), [column, idOf(playerId)]]
+  function adding(
+    schema: string,
+    playerId: string,
+    amount: Decimal,
+    code: string,
+  ): [string, readonly unknown[]] {
+    const column = accounts.columnOf(amount.replace('-', ''), code)
+    const one = accounts.accountPerCurrency ? ` AND ${tableOf(schema).currency} = '${code}'` : ''
+    const values = (change: string) => [change, idOf(playerId)]
+    if (!amount.startsWith('-')) return [inSchema(accounts.add + one, schema), values(column)]
     return accounts.reserve === undefined
-      ? [inSchema(accounts.add, schema), [`-${column}`, idOf(playerId)]]
-      : [inSchema(accounts.reserve, schema), [column, idOf(playerId)]]
+      ? [inSchema(accounts.add + one, schema), values(`-${column}`)]
+      : [inSchema(accounts.reserve + one, schema), values(column)]
   }
 
   return {
@@ -183,16 +215,21 @@ export function databaseHarness<
       return await connect(opened)
     },
 
-    depositExternally: ({ schema }, playerId, amount) => engine.transaction(adding(schema, playerId, amount)),
+    depositExternally: ({ schema }, playerId, amount, currency) =>
+      engine.transaction(adding(schema, playerId, amount, currency)),
 
-    settleExternally: ({ schema }, { playerId, betId, type, amount }) =>
-      engine.transaction(adding(schema, playerId, amount), [engine.creditBet(schema), [betId, type, amount]]),
+    settleExternally: ({ schema }, { playerId, betId, type, amount, currency }) =>
+      engine.transaction(adding(schema, playerId, amount, currency), [
+        engine.creditBet(schema),
+        [betId, type, amount],
+      ]),
 
     holdCommit: ({ schema }) => engine.holdCommit(schema),
 
-    holdPlayer({ schema }, playerId) {
-      const { table, id } = tableOf(schema)
-      return engine.holdPlayer(`${table} WHERE ${id} = ?`, idOf(playerId))
+    holdPlayer({ schema }, playerId, code) {
+      const { table, id, currency } = tableOf(schema)
+      const one = accounts.accountPerCurrency ? ` AND ${currency} = '${code}'` : ''
+      return engine.holdPlayer(`${table} WHERE ${id} = ?${one}`, idOf(playerId))
     },
 
     async changeCurrency({ schema }, playerId, code) {
@@ -209,6 +246,7 @@ export function databaseHarness<
     // The store keeps everything.
     advanceClock: null,
 
+    accountPerCurrency: accounts.accountPerCurrency ?? null,
     ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
     ...(accounts.playerIds === undefined ? {} : { playerIds: accounts.playerIds }),
   }

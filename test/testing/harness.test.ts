@@ -25,6 +25,7 @@ describe('a hook that is null', () => {
     'stopReplication',
     'ownRows',
     'advanceClock',
+    'accountPerCurrency',
   ] as const
 
   test('does not apply: its cases are skipped, and the report stays complete', async () => {
@@ -37,7 +38,7 @@ describe('a hook that is null', () => {
     expect(report).toMatchObject({ passed: true, complete: true })
     const skipped = report.results.filter(({ result }) => result === 'skipped')
     expect(skipped.map(({ id }) => id)).toEqual(
-      'WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90 WS-91 WS-92 WS-93 WS-94'.split(
+      'WS-46 WS-47 WS-48 WS-49 WS-54 WS-56 WS-57 WS-58 WS-59 WS-79 WS-80 WS-81 WS-82 WS-83 WS-90 WS-91 WS-92 WS-93 WS-94 WS-101 WS-102 WS-103 WS-104 WS-105 WS-106 WS-107'.split(
         ' ',
       ),
     )
@@ -166,6 +167,7 @@ describe("playerIds: 'plain', for an accounts table that does not keep every id 
     return {
       ...harness,
       ...(plain ? { playerIds: 'plain' as const } : {}),
+      accountPerCurrency: null,
       open(players) {
         const ids = players.map(({ playerId }) => folded(playerId))
         const twice = ids.find((id, index) => ids.indexOf(id) !== index)

@@ -6,9 +6,10 @@ import type { StoreHarness } from '../../src/testing/index.js'
 export const memoryHarness: StoreHarness<{ store: MemoryStore }> = {
   open: (players: readonly Account[]) => ({ store: createMemoryStore(players) }),
   reopen: ({ store }) => store,
+  accountPerCurrency: true,
   limits: { digits: 38, scale: 18 },
-  depositExternally({ store }, playerId, amount) {
-    if (amount.startsWith('-')) store.withdraw(playerId, amount.slice(1))
-    else store.deposit(playerId, amount)
+  depositExternally({ store }, playerId, amount, currency) {
+    if (amount.startsWith('-')) store.withdraw(playerId, amount.slice(1), currency)
+    else store.deposit(playerId, amount, currency)
   },
 }

@@ -54,8 +54,8 @@ export function patched(patch: Patch): new (database: Database) => ReferenceStor
 /** @param text the case that kills it, and the fault */
 function mutant(text: `WS-${number} ${string}`, patch: Patch, timeoutMs?: number): Omit<Mutant, 'name'> {
   return {
-    killedBy: text.slice(0, 5) as Mutant['killedBy'],
-    fault: text.slice(6),
+    killedBy: text.split(' ', 1)[0] as Mutant['killedBy'],
+    fault: text.slice(text.indexOf(' ') + 1),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     make: () => referenceHarness(patched(patch)),
   }
@@ -1235,6 +1235,123 @@ const ofHistories = {
   ),
 }
 
+/** Accounts per currency. */
+const ofAccounts = {
+  'unmoved-in-any-currency': mutant(
+    'WS-100 guard 3 does not compare the currency of a commit that moves nothing',
+    correct => ({
+      currencyMatches: (player, changes) =>
+        changes.account.delta === '0' || correct.currencyMatches(player, changes),
+    }),
+  ),
+  'one-account-loaded': mutant('WS-101 load returns the first account of a player only', correct => ({
+    readAccounts: keys => correct.readAccounts(keys).slice(0, 1),
+  })),
+  'account-of-the-call': mutant(
+    'WS-101 the currency of the account is that of the call, where the call has one',
+    correct => ({
+      transactionRow: transaction =>
+        correct.transactionRow({
+          ...transaction,
+          accountCurrency: transaction.currency ?? transaction.accountCurrency,
+        }),
+    }),
+  ),
+  'currency-ignored': mutant(
+    'WS-102 a commit takes the first account of the player, whatever currency it names',
+    (_, store) => ({
+      accountOf: ({ transaction }) => store.storedPlayer(transaction.playerId),
+      currencyMatches: () => true,
+    }),
+  ),
+  'other-account-debited': mutant(
+    'WS-102 guard 3 is tested on the named account, and another one is written',
+    (correct, store) => ({
+      putPlayer(rows) {
+        const [other = rows.player] = store
+          .storedAccounts(rows.player.playerId)
+          .filter(({ currency }) => currency !== rows.player.currency)
+        correct.putPlayer({ ...rows, player: { ...other, balance: rows.player.balance } })
+      },
+    }),
+  ),
+  'currencies-added': mutant(
+    'WS-102 the change is written to every account of the player',
+    (correct, store) => ({
+      putPlayer(rows) {
+        for (const account of store.storedAccounts(rows.player.playerId)) {
+          const balance = add(account.balance, rows.transaction.delta)
+          correct.putPlayer({ ...rows, player: { ...account, balance } })
+        }
+      },
+    }),
+  ),
+  'other-balance-answered': mutant(
+    'WS-102 the answer has the balance of the first account of the player',
+    (correct, store) => ({
+      answer: (rows, changes) =>
+        correct.answer({ ...rows, player: store.storedPlayer(rows.player.playerId) ?? rows.player }, changes),
+    }),
+  ),
+  'funds-of-all-accounts': mutant(
+    'WS-103 guard 3 adds up the funds of all accounts of the player',
+    (correct, store) => ({
+      fundsSuffice(player, changes) {
+        const balances = store.storedAccounts(player.playerId).map(({ balance }) => balance)
+        return correct.fundsSuffice({ ...player, balance: balances.reduce(add, '0') }, changes)
+      },
+    }),
+  ),
+  'other-account-locked': mutant(
+    'WS-104 a commit locks another account than the one that it names',
+    (correct, store) => ({
+      locksOf(changes) {
+        const { playerId } = changes.transaction
+        const [other] = store
+          .storedAccounts(playerId)
+          .filter(({ currency }) => currency !== changes.account.currency)
+        return correct
+          .locksOf(changes)
+          .map(name =>
+            other !== undefined && name.startsWith('player ')
+              ? store.accountLock(playerId, other.currency)
+              : name,
+          )
+      },
+    }),
+  ),
+  'bet-protected-by-the-account': mutant(
+    'WS-105 no lock and no unique index protects a new bet: the lock of the account did, while a player had one',
+    correct => ({
+      locksOf: changes => correct.locksOf(changes).filter(name => !name.startsWith('bet ')),
+    }),
+  ),
+  'wins-in-the-first-account': mutant(
+    'WS-106 settlements are credited to the first account of the player',
+    (correct, store) => ({
+      accountOf: changes =>
+        changes.transaction.operation === 'settlement'
+          ? store.storedPlayer(changes.transaction.playerId)
+          : correct.accountOf(changes),
+      currencyMatches: () => true,
+    }),
+  ),
+  'second-account-cached': mutant(
+    'WS-107 load shows the second account of a player as it was first read',
+    correct => {
+      const cache = new Map<string, Account>()
+      return {
+        readAccounts(keys) {
+          const [first, ...others] = correct.readAccounts(keys)
+          const known = others.map(account => cache.get(account.playerId) ?? account)
+          for (const account of known) cache.set(account.playerId, account)
+          return first === undefined ? [] : [first, ...known]
+        },
+      }
+    },
+  ),
+}
+
 export const mutants: readonly Mutant[] = [
   ofShape,
   ofGuards,
@@ -1248,6 +1365,7 @@ export const mutants: readonly Mutant[] = [
   ofLostAnswers,
   ofOwnRows,
   ofHistories,
+  ofAccounts,
 ].flatMap(group => Object.entries(group).map(([name, row]) => ({ name, ...row })))
 
 // Faults that several mutants share.

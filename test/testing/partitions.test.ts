@@ -16,7 +16,7 @@ const twice = <H>(make: () => H): [H, H] => [make(), make()]
 /** About one id of two players. */
 const skipped = ['WS-21', 'WS-25']
 const limited = ['WS-11', 'WS-12', 'WS-13', 'WS-14', 'WS-15', 'WS-17', 'WS-37', 'WS-61', 'WS-62']
-const histories = ['WS-95', 'WS-96', 'WS-97', 'WS-98']
+const histories = ['WS-95', 'WS-96', 'WS-97', 'WS-98', 'WS-106', 'WS-107']
 
 describe('a correct store of partitions', () => {
   test.each([2, 3])('passes every case that applies, with every hook: %i reference stores', async count => {

@@ -19,6 +19,15 @@ export interface PlayersTypes {
 
 export type Fail = (problem: string) => never
 
+/** Two rows of one account are a fault of the call that meets them. The catalog cannot exclude them here. */
+export function warnUnproven({ tableName }: Pick<Players, 'tableName'>, problem: string): void {
+  process.emitWarning(
+    `The players' table ${tableName.join('.')}: nothing proves that an account has one row only: ${problem}. ` +
+      'bet-wallet check counts accounts with several',
+    'BetWalletWarning',
+  )
+}
+
 /**
  * Checks the types of the columns that the options name.
  *

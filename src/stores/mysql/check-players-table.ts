@@ -7,6 +7,7 @@ import {
   type PlayersColumn,
   type PlayersTypes,
   typedColumns,
+  warnUnproven,
 } from '../database/players-columns.js'
 import { baseTablesOf } from './base-tables.js'
 import { hasNumber, privilegeNumbers, storeError } from './errors.js'
@@ -21,6 +22,7 @@ interface Column extends PlayersColumn {
   length: number | null
   collation: string | null
   generated: boolean
+  nullable: boolean
 }
 
 const types: PlayersTypes = {
@@ -58,12 +60,18 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
       'NOT_DURABLE',
       `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )
-  const { id, balance } = typedColumns(players, columns, types, fail)
+  const { id, currency, balance } = typedColumns(players, columns, types, fail)
   const collation = id.collation ?? 'binary'
   if (players.idType === 'text' && !players.own && collation !== players.idCollation)
     fail(`players.idCollation is ${players.idCollation}, but that of the column ${id.name} is ${collation}`)
   const isView = baseTables.some(({ name }) => name !== tableName)
-  if (!isView) await checkUnique(database, players, fail)
+  if (isView) {
+    if (players.accountPerCurrency) warnUnproven(players, 'it is a view')
+  } else {
+    await checkUnique(database, players, fail)
+    if (players.accountPerCurrency && currency.nullable)
+      fail(`the column ${currency.name} may be NULL: an account would have any number of such rows`)
+  }
   return rangeOf(balance, players, fail)
 }
 
@@ -82,11 +90,11 @@ const spelled: Readonly<Record<string, string>> = { 'binary(16)': 'binary(16)', 
 async function columnsIn(database: Session, tableName: readonly [string, string]): Promise<Column[]> {
   const rows = await database.rows(
     `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, COLLATION_NAME, EXTRA,
-        CHARACTER_MAXIMUM_LENGTH
+        CHARACTER_MAXIMUM_LENGTH, IS_NULLABLE
       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`,
     [...tableName],
   )
-  return rows.map(([name, type, declared, precision, scale, collation, extra, length]) => ({
+  return rows.map(([name, type, declared, precision, scale, collation, extra, length, nullable]) => ({
     name: String(name),
     type: spelled[String(declared).toLowerCase()] ?? String(type).toLowerCase(),
     declared: String(declared).toLowerCase(),
@@ -94,22 +102,29 @@ async function columnsIn(database: Session, tableName: readonly [string, string]
     scale: Number(scale ?? 0),
     length: length === null ? null : Number(length),
     collation: collation === null ? null : String(collation),
+    nullable: nullable === 'YES',
     generated: /GENERATED/i.test(String(extra)) && !/DEFAULT_GENERATED/i.test(String(extra)),
   }))
 }
 
 async function checkUnique(
   database: Session,
-  { tableName, columnNames }: Tables['players'],
+  { tableName, columnNames, accountPerCurrency }: Tables['players'],
   fail: Fail,
 ): Promise<void> {
+  const { id, currency } = columnNames
+  const key = accountPerCurrency ? [id, currency] : [id]
   const rows = await database.rows(
-    `SELECT INDEX_NAME FROM information_schema.STATISTICS
+    `SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
       WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0
-      GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(COLUMN_NAME) = ? AND MIN(SUB_PART) IS NULL`,
-    [...tableName, columnNames.id],
+      ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
+    [...tableName],
   )
-  if (rows.length === 0) fail(`there is no unique index on ${columnNames.id} alone`)
+  const indexes = new Map<string, unknown[]>()
+  for (const [name, column, part] of rows)
+    indexes.set(String(name), [...(indexes.get(String(name)) ?? []), part === null ? column : null])
+  if (![...indexes.values()].some(columns => JSON.stringify(columns) === JSON.stringify(key)))
+    fail(`there is no unique index on ${key.length === 1 ? `${id} alone` : `exactly (${key.join(', ')})`}`)
 }
 
 const digitsMax = 40

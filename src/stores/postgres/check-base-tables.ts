@@ -1,5 +1,6 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
-import { failOf } from './check-players-table.js'
+import { warnUnproven } from '../database/players-columns.js'
+import { failOf, hasUniqueIndex } from './check-players-table.js'
 import { type PlayersTarget, planOf } from './check-visibility.js'
 import type { Ask } from './client.js'
 import { storeError } from './errors.js'
@@ -76,26 +77,24 @@ async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void>
 async function checkUniqueBelow(
   ask: Ask,
   players: Tables['players'],
-  { table, id }: PlayersTarget,
+  { table, id, currency }: PlayersTarget,
 ): Promise<void> {
   if (players.tableName.join('.') === table.join('.')) return
-  // With the alias of the table or of a partition. What is no column has no index.
-  const name = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u.exec(id)?.[1] ?? id
-  const column = name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
-  const [unique] = await ask(
-    `SELECT
-    FROM pg_catalog.pg_class c
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = $3
-    JOIN pg_catalog.pg_index x ON x.indrelid = c.oid AND x.indkey[0] = a.attnum
-    WHERE n.nspname = $1 AND c.relname = $2
-      AND x.indisunique AND x.indisvalid AND x.indpred IS NULL AND x.indnkeyatts = 1`,
-    [...table, column],
-  )
-  if (unique === undefined && !(await isUniqueByPlan(ask, players)))
+  const column = columnOf(id)
+  const key = players.accountPerCurrency ? [column, columnOf(currency)] : [column]
+  if (await hasUniqueIndex(ask, table, key)) return
+  if (players.accountPerCurrency)
+    return warnUnproven(players, `${table.join('.')} has no unique index on exactly (${key.join(', ')})`)
+  if (!(await isUniqueByPlan(ask, players)))
     failOf(players)(
       `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}`,
     )
+}
+
+/** Without the alias of the table or of a partition. What is no column has no index. */
+function columnOf(output: string): string {
+  const name = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u.exec(output)?.[1] ?? output
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
 }
 
 /**

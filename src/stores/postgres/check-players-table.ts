@@ -20,14 +20,14 @@ interface Column extends PlayersColumn {
   length: number | null
   deterministic: boolean
   updatable: boolean
-  unique: boolean
+  nullable: boolean
   /** Of the table: `v` is a view. */
   kind: string
 }
 
 const types: PlayersTypes = {
   id: { text: ['text', 'character varying'], bigint: ['smallint', 'integer', 'bigint'], uuid: ['uuid'] },
-  currency: ['text', 'character varying', 'character'],
+  currency: ['text', 'character varying', 'character', 'enum'],
   balance: {
     numeric: ['numeric'],
     text: ['text', 'character varying'],
@@ -50,12 +50,43 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   const { id, currency, balance } = typedColumns(players, columns, types, fail)
   if (!id.deterministic)
     fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
-  if (id.kind !== 'v' && !id.unique) fail(`there is no unique index on ${id.name} alone`)
+  if (id.kind !== 'v') {
+    const key = players.accountPerCurrency ? [id.name, currency.name] : [id.name]
+    if (!(await hasUniqueIndex(ask, players.tableName, key)))
+      fail(
+        `there is no unique index on ${key.length === 1 ? `${id.name} alone` : `exactly (${key.join(', ')})`}`,
+      )
+    if (players.accountPerCurrency && currency.nullable)
+      fail(`the column ${currency.name} may be NULL: an account would have any number of such rows`)
+  }
   if (!currency.deterministic)
     fail(
       `the collation of ${currency.name} is nondeterministic: a bet in eur would be taken from a balance in EUR`,
     )
   return rangeOf(balance, players, fail)
+}
+
+/** Whether the table has a valid unique index of exactly these columns, in this order, without a condition. */
+export async function hasUniqueIndex(
+  ask: Ask,
+  table: readonly [schema: string, table: string],
+  columns: readonly string[],
+): Promise<boolean> {
+  const found = await ask<{ columns: string }>(
+    `SELECT (
+      SELECT json_agg(a.attname ORDER BY key.position)
+      FROM unnest(x.indkey::smallint[]) WITH ORDINALITY key (attribute, position)
+      LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = key.attribute
+      WHERE key.position <= x.indnkeyatts
+    )::text AS columns
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_index x ON x.indrelid = c.oid
+    WHERE n.nspname = $1 AND c.relname = $2 AND x.indisunique AND x.indisvalid AND x.indpred IS NULL`,
+    [...table],
+  )
+  const wanted = JSON.stringify(columns)
+  return found.some(index => JSON.stringify(JSON.parse(index.columns)) === wanted)
 }
 
 async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: string]): Promise<Column[]> {
@@ -75,7 +106,7 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
     SELECT
       c.column_name::text AS name,
       -- Without the quotes of quote_all_identifiers.
-      replace(format_type(base.type, NULL), '"', '') AS type,
+      CASE t.typtype WHEN 'e' THEN 'enum' ELSE replace(format_type(base.type, NULL), '"', '') END AS type,
       information_schema._pg_numeric_precision(base.type, base.typmod)::integer AS precision,
       -- Of a numeric. It may be negative, which information_schema does not know.
       CASE WHEN base.typmod <> -1 THEN (((base.typmod - 4) & 2047) # 1024) - 1024 END AS scale,
@@ -83,12 +114,7 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
       coalesce(l.collisdeterministic, true) AS deterministic,
       c.is_updatable = 'YES' AND c.is_generated = 'NEVER' AS updatable,
       r.relkind::text AS kind,
-      EXISTS (
-        SELECT
-        FROM pg_catalog.pg_index x
-        WHERE x.indrelid = r.oid AND x.indisunique AND x.indisvalid
-          AND x.indpred IS NULL AND x.indnkeyatts = 1 AND x.indkey[0] = a.attnum
-      ) AS "unique"
+      c.is_nullable = 'YES' AS nullable
     FROM information_schema.columns c
     JOIN pg_catalog.pg_namespace n ON n.nspname = c.table_schema
     JOIN pg_catalog.pg_class r ON r.relnamespace = n.oid AND r.relname = c.table_name

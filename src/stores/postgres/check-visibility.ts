@@ -22,8 +22,9 @@ interface PlanNode {
 export interface PlayersTarget {
   /** Schema and name of the players' table, or of the base table of the view. */
   table: readonly [string, string]
-  /** Its column of the id, or what computes it, as a plan has it: `base."player id"`. */
+  /** Its columns of the id and the currency, or what computes them, as a plan has it: `base."player id"`. */
   id: string
+  currency: string
 }
 
 /** @throws {StoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE` */
@@ -33,14 +34,15 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<Players
   // An UPDATE is subject to the conditions of SELECT too. It is planned, not executed.
   const update = await planOf(
     ask,
-    `UPDATE ${table} SET ${columns.balance} = ${columns.balance} RETURNING ${columns.id}`,
+    `UPDATE ${table} SET ${columns.balance} = ${columns.balance} RETURNING ${columns.id}, ${columns.currency}`,
   )
   const target = [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]] as const
   const conditions = await conditionsBelow(ask, table, target)
   const problem = dependsOnSession(update, conditions) ?? hiddenBy(update) ?? hiddenFromUpdates(conditions)
   if (problem !== null)
     throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
-  return { table: target, id: update.Output?.[0] ?? '' }
+  const [id = '', currency = ''] = update.Output ?? []
+  return { table: target, id, currency }
 }
 
 /** A plan has what functions inline; the catalog has the conditions of partitions that a plan leaves out. */

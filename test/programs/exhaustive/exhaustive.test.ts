@@ -101,23 +101,23 @@ test('an order must keep requests that did not overlap: a stale balance after a 
   // The replayed placebet answers a balance that existed earlier. Some order would explain it if it could
   // ignore time.
   const stale: Variant = memory => {
-    let shown = memory.account(playerId)
+    let shown = memory.account(playerId, 'EUR')
     return {
       ...memory,
       deposit(...deposited) {
-        shown = memory.account(playerId)
+        shown = memory.account(playerId, 'EUR')
         return memory.deposit(...deposited)
       },
       async load(keys) {
         const snapshot = await memory.load(keys)
         return {
           ...snapshot,
-          player: shown === null || snapshot.transaction === null ? snapshot.accounts[0] : shown,
+          accounts: shown === null || snapshot.transaction === null ? snapshot.accounts : [shown],
         }
       },
       async commit(changes) {
         const result = await memory.commit(changes)
-        shown = memory.account(playerId)
+        shown = memory.account(playerId, 'EUR')
         return result
       },
     }

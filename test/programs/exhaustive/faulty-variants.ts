@@ -67,14 +67,14 @@ const withoutGuard2 = changed((changes, memory) => {
 
 /** A balance is changed without a floor. */
 const withoutGuard3 = changed(changes =>
-  changes.account.delta === '0' ? changes : { ...changes, balance: { ...changes.account, floor: null } },
+  changes.account.delta === '0' ? changes : { ...changes, account: { ...changes.account, floor: null } },
 )
 
 /** `committed` answers the balance from before the commit. */
 const withStaleBalance: Variant = memory => ({
   ...memory,
   async commit(changes) {
-    const before = memory.account(changes.transaction.playerId)
+    const before = memory.account(changes.transaction.playerId, changes.account.currency)
     const result = await memory.commit(changes)
     return result.status === 'committed' && before !== null ? { ...result, balance: before.balance } : result
   },

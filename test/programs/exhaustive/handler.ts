@@ -45,7 +45,7 @@ export interface Ending {
    * `done` or `fault …`.
    */
   text: string
-  /** The answered balance in cents; `null` without a success. */
+  /** The answered balance of the account in EUR, in cents; `null` without one. */
   balance: number | null
   errorCode: string | null
   /** `no-changes`: the fault guarantees it; `unknown`: the outcome of the commit is unknown. */
@@ -62,6 +62,7 @@ export type Placebets = 'commit-first' | 'load-first'
 export const optionsOf = (attemptsMax: number, placebets: Placebets): WalletOptions => ({
   attemptsMax,
   backOff: async () => {},
+  defaultCurrency: 'JPY',
   ...(placebets === 'load-first' ? { authorizeBet() {} } : {}),
 })
 
@@ -128,7 +129,7 @@ export function endingOf({ request }: Call, outcome: WalletOutcome): Ending {
   ]
   return {
     text: `ok${replayed} ${euros(cents)}${deviations.join('')}`,
-    balance: Number(cents),
+    balance: outcome.currency === 'EUR' ? Number(cents) : null,
     errorCode: null,
     fault: null,
   }

@@ -34,13 +34,18 @@ export class ObservedStore {
   /** External deposits less external withdrawals. */
   external = 0
 
-  constructor({ opening }: Start, variant: Variant) {
+  constructor({ opening, yen }: Start, variant: Variant) {
     this.opening = Number(opening)
-    this.memory = variant(createMemoryStore([{ playerId, currency: 'EUR', balance: fromCents(opening) }]))
+    this.memory = variant(
+      createMemoryStore([
+        { playerId, currency: 'EUR', balance: fromCents(opening) },
+        ...(yen === undefined ? [] : [{ playerId, currency: 'JPY', balance: fromCents(yen) }]),
+      ]),
+    )
   }
 
-  balance(): number {
-    return Number(toCents(this.memory.account(playerId)?.balance ?? ''))
+  balance(currency = 'EUR'): number {
+    return Number(toCents(this.memory.account(playerId, currency)?.balance ?? '0'))
   }
 
   /**
@@ -70,7 +75,7 @@ export class ObservedStore {
   }
 
   move(step: 'deposit' | 'withdraw', amount: bigint): 'done' | 'not-done' {
-    if (!moveExternally(this.memory, { step, playerId, amount })) return 'not-done'
+    if (!moveExternally(this.memory, { step, playerId, amount, currency: 'EUR' })) return 'not-done'
     this.external += Number(step === 'deposit' ? amount : -amount)
     return 'done'
   }
@@ -79,6 +84,7 @@ export class ObservedStore {
   text(): string {
     return JSON.stringify([
       this.balance(),
+      this.balance('JPY'),
       this.external,
       this.memory.bets().sort((a, b) => (a.betId < b.betId ? -1 : 1)),
       this.memory

@@ -33,11 +33,14 @@ interface Moment {
 }
 
 export class Oracle {
-  readonly #policy = { clawbacks: true, debitMax: 1_000_000_00n }
+  readonly #policy = { clawbacks: true, debitMax: 1_000_000_00n, defaultCurrency: 'JPY' }
   readonly #moments: Moment[] = []
 
-  constructor({ opening, before }: Start) {
-    const players = [{ playerId, currency: 'EUR', balance: opening, known: true }]
+  constructor({ opening, yen, before }: Start) {
+    const players = [
+      { playerId, currency: 'EUR', balance: opening, known: true },
+      ...(yen === undefined ? [] : [{ playerId, currency: 'JPY', balance: yen, known: true }]),
+    ]
     const model = new Model(players, this.#policy)
     for (const letter of before) model.perform(stepOf(letter))
     this.#moments.push({ model, next: new Map(), bets: null })
@@ -114,7 +117,7 @@ export class Oracle {
 
   #end(moment: number, word: readonly number[]): string {
     const at = this.#moments[moment] as Moment
-    at.bets ??= `balance ${euros(at.model.balance(playerId))}; ${betText(at.model, 'b1')}; ${betText(at.model, 'b2')}`
+    at.bets ??= `balance ${euros(at.model.balance(playerId, 'EUR'))} and ${euros(at.model.balance(playerId, 'JPY'))}; ${betText(at.model, 'b1')}; ${betText(at.model, 'b2')}`
     return at.bets + recordsText(word, letter => this.#record(moment, letter))
   }
 
@@ -130,7 +133,7 @@ export class Oracle {
 
 /** The final state of a real schedule in the oracle's format: its bets, and the record of each letter. */
 export function betsOf(observed: ObservedStore): string {
-  return `balance ${euros(observed.balance())}; ${storedBetText(observed, 'b1')}; ${storedBetText(observed, 'b2')}`
+  return `balance ${euros(observed.balance())} and ${euros(observed.balance('JPY'))}; ${storedBetText(observed, 'b1')}; ${storedBetText(observed, 'b2')}`
 }
 
 export function recordOf(observed: ObservedStore, letterNumber: number): string {

@@ -12,6 +12,8 @@ import {
 export interface Start {
   name: string
   opening: bigint
+  /** Of a second account, in JPY: the home account (D28). */
+  yen?: bigint
   before: readonly Letter[]
 }
 
@@ -35,6 +37,8 @@ export const starts: readonly Start[] = [
   start('lost', 100_00n, placebet, lostBefore),
   start('rolled back', 100_00n, placebet, rollbackbet),
   start('tombstone', 100_00n, rollbackbet),
+  // The rollback of an unknown bet names another account than its placebet.
+  { name: 'two accounts', opening: 100_00n, yen: 7_00n, before: [] },
   start('low balance', 20_00n),
   start('placebet refused before', 20_00n, placebet, deposit(50_00n)),
 ]

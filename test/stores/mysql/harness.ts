@@ -101,6 +101,18 @@ export const reservingAccounts = [
   kit.reserving(minorUnitAccounts, 'cents'),
 ]
 
+export const accountsPerCurrency = [
+  kit.perCurrency(minorUnitAccounts, 'id, currency'),
+  kit.perCurrency(
+    {
+      ...decimalAccounts,
+      name: 'an enum',
+      ddl: `${decimalAccounts.ddl}`.replace('char(3)', "enum('JPY', 'EUR', 'SEK')"),
+    },
+    '`accountNo`, iso',
+  ),
+]
+
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 
 export interface StoreOnServer extends kit.StoreOnServer<MysqlStore> {

@@ -73,8 +73,11 @@ function withPlentyOfFunds(memory: MemoryStore): MemoryStore['load'] {
   return async keys => {
     const snapshot = await memory.load(keys)
     const isNew = keys.operation === 'unsettlement' && snapshot.transaction === null
-    if (!isNew || snapshot.accounts[0] === null) return snapshot
-    return { ...snapshot, player: { ...snapshot.accounts[0], balance: '999999999999' } }
+    if (!isNew) return snapshot
+    return {
+      ...snapshot,
+      accounts: snapshot.accounts.map(account => ({ ...account, balance: '999999999999' })),
+    }
   }
 }
 
