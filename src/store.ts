@@ -14,7 +14,7 @@
  *
  * ```ts
  * function openStore(initial: readonly Account[]): WalletStore {
- *   const accounts = new Map(initial.map(account => [`${account.currency} ${account.playerId}`, account]))
+ *   const accounts = initial.map(account => ({ ...account }))
  *   const bets = new Map<string, Bet>()
  *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
@@ -26,7 +26,7 @@
  *       return structuredClone({
  *         bet: bets.get(betId) ?? null,
  *         transaction: transactions.get(`${operation} ${transactionId}`) ?? null,
- *         accounts: [...accounts.values()].filter(account => account.playerId === playerId),
+ *         accounts: accounts.filter(account => account.playerId === playerId),
  *       })
  *     },
  *
@@ -36,7 +36,8 @@
  *       if (transactions.has(key)) return { status: 'conflict' } // guard 1
  *       const stored = bet === null ? 0 : (bets.get(bet.betId)?.revision ?? 0)
  *       if (bet !== null && stored !== bet.revision - 1) return { status: 'conflict' } // guard 2
- *       const account = accounts.get(`${currency} ${transaction.playerId}`)
+ *       const ofPlayer = accounts.filter(({ playerId }) => playerId === transaction.playerId)
+ *       const account = ofPlayer.find(each => each.currency === currency)
  *       if (account === undefined) return { status: 'conflict' } // guard 3
  *       const balance = new Big(account.balance).plus(delta)
  *       if (floor !== null && balance.lt(floor)) return { status: 'conflict' } // guard 3

@@ -190,8 +190,8 @@ export class Wallet {
       if (playerIds !== undefined && !playerIds.includes(playerId)) continue
       const recorded = await this.transaction(operation, transactionId, playerId)
       // It may have been recorded for another player.
-      const delta = recorded?.playerId === playerId ? recorded.delta : '0'
-      expect(playerId, accountCurrency ?? '', delta)
+      const moved = recorded?.playerId === playerId ? recorded : { accountCurrency, delta: '0' }
+      expect(playerId, moved.accountCurrency ?? '', moved.delta)
     }
     for (const { playerId, currency, count, sum } of expected.values()) {
       const rows = await this.hook('ownRows', playerId, currency)

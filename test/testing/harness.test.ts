@@ -76,8 +76,7 @@ test('a table with minor units per currency is correct: no case deposits a fract
       return reference.open(players)
     },
     async depositExternally(opened, playerId, amount, currency) {
-      const keys = { operation: 'placebet', transactionId: 'x', betId: 'x', playerId } as const
-      checked((await opened.store.load(keys)).accounts[0]?.currency, amount)
+      checked(currency, amount)
       await reference.depositExternally?.(opened, playerId, amount, currency)
     },
   }

@@ -201,7 +201,9 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   currency text,
   type text,
   delta numeric NOT NULL,
-  -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+  -- Of the account that it changed, or that answered. NULL where it was imported.
+  account_currency text,
+  -- The balance of the account right after it, in whole units of the currency. NULL where it was imported.
   balance_after numeric,
   -- A final refusal (D6, D7). Both are NULL: a success.
   error_code text,
@@ -333,6 +335,7 @@ BEGIN
           'currency', transaction.currency::text,
           'type', transaction.type::text,
           'delta', transaction.delta::text,
+          'account_currency', transaction.account_currency::text,
           'error_code', transaction.error_code::text,
           'description', transaction.description::text,
           'reason', transaction.reason::text,
@@ -483,7 +486,7 @@ BEGIN
           unnest(fields[11]::text[]) AS reason,
           unnest(fields[12]::float8[]) AS transaction_date_ms,
           unnest(fields[13]::numeric[]) AS balance_delta,
-          unnest(fields[14]::text[]) AS balance_currency,
+          unnest(fields[14]::text[]) AS account_currency,
           unnest(fields[15]::numeric[]) AS balance_floor,
           unnest(fields[16]::text[]) AS bet_player_id,
           unnest(fields[17]::text[]) AS bet_currency,
@@ -532,14 +535,14 @@ BEGIN
             -- Not EXISTS, for which PostgreSQL may read all players. Busy: another writer holds the row lock.
             coalesce((
               SELECT 'busy'
-              FROM "pam"."accounts" unlocked
-              WHERE unlocked."account_no" = item.player_id
+              FROM "pam"."accounts" player
+              WHERE player."account_no" = item.player_id
             ), 'conflict')
+          WHEN player.currency <> item.account_currency THEN 'conflict' -- guard 3
           WHEN item.balance_delta IS NULL THEN 'committed'
           WHEN NOT (
-            player.currency = item.balance_currency
-            AND abs(player.balance) < 'Infinity'
-          ) IS TRUE THEN 'conflict' -- guard 3
+            abs(player.balance) < 'Infinity'
+          ) IS TRUE THEN 'conflict'
           WHEN player.balance + item.balance_delta < item.balance_floor THEN 'conflict' -- guard 3, the floor
           WHEN sign(item.balance_delta) * (player.balance + item.balance_delta) > balance_max THEN 'out-of-range'
           ELSE 'committed'
@@ -558,14 +561,14 @@ BEGIN
     new_transaction AS (
       INSERT INTO "bet_wallet".transactions (
         operation, transaction_id, player_id, bet_id,
-        amount, currency, type, delta,
+        amount, currency, type, delta, account_currency,
         error_code, description, reason,
         transaction_date,
         wallet_transaction_id, balance_after, recorded_at
       )
       SELECT
         item.operation, item.transaction_id, item.player_id, item.bet_id,
-        item.amount, item.currency, item.type, item.delta,
+        item.amount, item.currency, item.type, item.delta, item.account_currency,
         item.error_code, item.description, item.reason,
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
         item.wallet_transaction_id,
@@ -696,7 +699,7 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
     IF NOT result.rows_are_single THEN
-      RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one player'
+      RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one account'
         USING ERRCODE = 'cardinality_violation';
     END IF;
     IF has_triggers AND result.changed_player IS NOT NULL THEN
@@ -811,7 +814,7 @@ BEGIN
     fields[11] AS reason,
     fields[12]::float8 AS transaction_date_ms,
     fields[13]::numeric AS balance_delta,
-    fields[14] AS balance_currency,
+    fields[14] AS account_currency,
     fields[15]::numeric AS balance_floor,
     fields[16] AS bet_player_id,
     fields[17] AS bet_currency,
@@ -849,11 +852,11 @@ BEGIN
     INTO currency, balance_before
     FROM "pam"."accounts" player
     WHERE player."account_no" = item.player_id
+    AND player."currency"::text = item.account_currency
     AND (
       item.balance_delta IS NULL
       OR (
-        player."currency"::text = item.balance_currency
-        AND abs(player."balance_cents"::numeric) < 'Infinity'
+        abs(player."balance_cents"::numeric) < 'Infinity'
       ) IS TRUE
         AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
     )
@@ -861,11 +864,11 @@ BEGIN
     IF NOT found THEN
       PERFORM FROM "pam"."accounts" player
       WHERE player."account_no" = item.player_id
+      AND player."currency"::text = item.account_currency
       AND (
         item.balance_delta IS NULL
         OR (
-          player."currency"::text = item.balance_currency
-          AND abs(player."balance_cents"::numeric) < 'Infinity'
+          abs(player."balance_cents"::numeric) < 'Infinity'
         ) IS TRUE
           AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
       );
@@ -890,14 +893,14 @@ BEGIN
 
     INSERT INTO "bet_wallet".transactions AS new_transaction (
       operation, transaction_id, player_id, bet_id,
-      amount, currency, type, delta,
+      amount, currency, type, delta, account_currency,
       error_code, description, reason,
       transaction_date,
       wallet_transaction_id, balance_after, recorded_at
     )
     VALUES (
       item.operation, item.transaction_id, item.player_id, item.bet_id,
-      item.amount, item.currency, item.type, item.delta,
+      item.amount, item.currency, item.type, item.delta, item.account_currency,
       item.error_code, item.description, item.reason,
       timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
       nextval('"bet_wallet".wallet_transaction_ids')::text,

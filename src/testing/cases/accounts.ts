@@ -100,17 +100,16 @@ export const accountCases = casesOf({
     {
       ...of,
       async run(wallet, context: CaseContext) {
-        for (let round = 0; round < 20; round += 1) {
+        for (let round = 0; round < 40; round += 1) {
           const ids = { betId: `b-${round}`, playerId: 'dora' }
+          const rollback = async () => {
+            for (let step = 0; step < round / 2; step += 1) await undefined
+            return call(context, wallet.store, 'rollbackbet', { ...ids, transactionId: `r-${round}` }, home)
+          }
+          const options = round % 2 === 0 ? loading : home
           const answers = await Promise.all([
-            call(
-              context,
-              wallet.store,
-              'placebet',
-              { ...ids, transactionId: `t-${round}` },
-              round % 2 === 0 ? loading : home,
-            ),
-            call(context, wallet.store, 'rollbackbet', { ...ids, transactionId: `r-${round}` }, home),
+            call(context, wallet.store, 'placebet', { ...ids, transactionId: `t-${round}` }, options),
+            rollback(),
           ])
           context.check(answers[1].ok, 'the rollback to succeed', shown(answers))
           const bet = await wallet.existingBet(ids.betId, 'dora')

@@ -153,15 +153,20 @@ export function isPlayer({ players }: Pick<Tables, 'players'>, player: string, k
     AND ${exact} COLLATE ${exactCollation} = ${key}`
 }
 
-/** With `players.accountPerCurrency`: SQL that compares the currency of the row `player` as text, exactly. */
+/** With `players.accountPerCurrency`: further SQL. */
 export const whereAccounts = ({ players }: Pick<Tables, 'players'>, use: (currency: string) => string) =>
-  players.accountPerCurrency
-    ? use(`CONVERT(player.${players.columns.currency} USING utf8mb4) COLLATE ${exactCollation}`)
-    : ''
+  players.accountPerCurrency ? use(`player.${players.columns.currency}`) : ''
 
-/** Whether the row `player` is the account of a playerId and a currency. */
+/**
+ * Whether the row `player` is the account of a playerId and a currency. ASCII is compared in the collation of
+ * any column, by its index: an UPDATE that reads the row of another account waits for its lock. And exactly.
+ */
 export const isAccount = (tables: Pick<Tables, 'players'>, playerId: string, currency: string) =>
-  `${isPlayer(tables, 'player', playerId)}${whereAccounts(tables, own => ` AND ${own} = ${currency}`)}`
+  `${isPlayer(tables, 'player', playerId)}${whereAccounts(
+    tables,
+    own =>
+      `\nAND ${own} = CONVERT(${currency} USING ascii)\nAND CONVERT(${own} USING utf8mb4) COLLATE ${exactCollation} = ${currency}`,
+  )}`
 
 /** Decimal text that loads can read and add up: 40 digits at most, no leading zeros, no -0. */
 const decimalPattern = '^(?!-[0.]*$)-?(?=([0-9][.]?){1,40}$)(0|[1-9][0-9]*)([.][0-9]{1,20})?$'
