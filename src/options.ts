@@ -59,7 +59,7 @@ export interface WalletOptions extends RequestOptions {
    */
   authorizeRequest?(request: PlaceBetRequest, call: PlaceBetCall): void | Promise<void>
   /**
-   * The same, with the player's account in the currency of the bet, at the cost of a read before every commit.
+   * The same, with the player's account in the currency of the bet, at the cost of a read before each commit.
    *
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.

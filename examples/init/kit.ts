@@ -34,7 +34,8 @@ async function main() {
         }
       },
       advanceClock: null, // no record expires
-      ownRows: null, // no hook writes rows
+      ownRows: null,
+      accountPerCurrency: null, // no hook writes rows
       ...copy.hooks, // who may not bet, and what the columns hold
       // crash, holdCommit: answered commits survive, and none is half done. stopReplication: also a failover
       // settleExternally: your own settlements beside the store

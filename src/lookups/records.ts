@@ -11,7 +11,7 @@ export interface RecordedTransaction extends Transaction {
    */
   recordedAt: string
   /**
-   * The balance of the account right after it, in `accountCurrency`; for a refusal, the balance that it found.
+   * The balance of the account right after it, in `accountCurrency`; for a refusal, the one that it found.
    * `null` for an imported transaction, where it is not known.
    */
   balanceAfter: Decimal | null

@@ -77,6 +77,7 @@ const harness: StoreHarness<Opened> = {
   refuseBets: null,
   stopReplication: null,
   ownRows: null,
+  accountPerCurrency: null,
   advanceClock: null,
   // The driver is synchronous.
   holdCommit: null,

@@ -66,7 +66,7 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   return rangeOf(balance, players, fail)
 }
 
-/** Whether the table has a valid unique index of exactly these columns, in this order, without a condition. */
+/** Whether a valid unique index, without a condition, has exactly these columns in this order. */
 export async function hasUniqueIndex(
   ask: Ask,
   table: readonly [schema: string, table: string],

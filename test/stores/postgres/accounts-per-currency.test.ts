@@ -155,7 +155,7 @@ test('credit_bet_v1 locks the account of the bet alone, which must exist', async
   expect(await recordSettlement(store, paid, home)).toMatchObject({
     ok: true,
     currency: 'EUR',
-    balance: '71',
+    balance: '71.00',
   })
   await pool.query(`DELETE FROM pam.accounts WHERE id = 'dora' AND currency = 'EUR'`)
   const credited = pool.query(`SELECT wallet.credit_bet_v1('c-1', 'BET_PAID', 60)`)

@@ -75,7 +75,7 @@ const position = (column: string) => `(${column}.recorded_at, ${column}.operatio
 
 /**
  * Called with the id of the player in the players' table, the playerId, from, to, and a position: time,
- * operation, transactionId; and the limit. At least one row: each account, beside each transaction and its bet.
+ * operation, transactionId; and the limit. At least one row: an account, a transaction and its bet.
  */
 function playerStatement(tables: Tables): string {
   const { schema, players } = tables
