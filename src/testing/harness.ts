@@ -52,7 +52,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   settleExternally?: ((opened: Opened, settlement: SettlementRequest) => void | Promise<void>) | null
   /**
    * Locks the row of the player's account by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a
-   * connection of its own. Open the store with a lock timeout of a few seconds: the case commits for this player,
+   * connection of its own. Open the store with a lock timeout of a few seconds: the case commits for it,
    * waits until the commits give up, and looks what they have left behind. `null`: a commit never waits for
    * a player.
    */
