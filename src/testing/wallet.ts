@@ -176,9 +176,10 @@ export class Wallet {
     const accounts = await Promise.all((playerIds ?? []).map(playerId => this.accounts(playerId)))
     const expected = new Map<string, ExpectedRows>()
     const expect = (playerId: string, currency: string, delta: Decimal) => {
-      const { count, sum } = expected.get(`${currency} ${playerId}`) ?? { count: 0, sum: '0' }
+      const key = harness.accountPerCurrency ? `${currency} ${playerId}` : playerId
+      const { count, sum } = expected.get(key) ?? { count: 0, sum: '0' }
       const more = isZero(delta) ? 0 : 1
-      expected.set(`${currency} ${playerId}`, {
+      expected.set(key, {
         playerId,
         currency,
         count: count + more,

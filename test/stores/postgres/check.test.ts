@@ -103,7 +103,7 @@ describe('with a database that is not migrated', () => {
     expect(await errorOf(() => store.ready())).toMatchObject({ code: 'SCHEMA_MISSING' })
     await migratePostgres(pool, { schema: 'soon' })
     await store.ready()
-    expect(await store.load(asked)).toEqual({ player: null, bet: null, transaction: null })
+    expect(await store.load(asked)).toEqual({ accounts: [], bet: null, transaction: null })
   })
 })
 
