@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { exposureWarning } from '../../examples/listen-address.js'
 import { isMysql, noServer, startServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until as holds } from '../until.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -339,7 +340,7 @@ describe('given npm start', () => {
       const killed = run('express/server.ts', { PORT: '0', DATA_FOLDER })
       await until(killed, /Creating a database/)
       const data = join(DATA_FOLDER, 'bet_wallet_express', 'pglite')
-      while (!existsSync(join(data, 'PG_VERSION'))) await new Promise(resolve => setImmediate(resolve))
+      await holds(() => existsSync(join(data, 'PG_VERSION')))
       killed.child.kill('SIGKILL')
       await killed.closed
       expect((await runAll(run('express/server.ts', { PORT: '0', DATA_FOLDER }))).answers).toEqual(fresh)

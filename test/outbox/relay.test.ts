@@ -5,11 +5,8 @@ import type { RecordedTransaction } from '../../src/lookups/index.js'
 import type { OutboxTable } from '../../src/stores/database/outbox.js'
 import type { Delivery, Relay, RelayOptions } from '../../src/stores/database/relay.js'
 import { placeBet, settlement } from '../fixtures.js'
+import { until } from '../until.js'
 import { databases, relayOf, type Wallet } from './databases.js'
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2))
-}
 
 /** A consumer that ends each delivery when the test says so. */
 class HeldConsumer {

@@ -16,8 +16,9 @@ import { placeBet as placement } from '../fixtures.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
 import { isMysql, noServer, processList } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until } from '../until.js'
 import { openWallet as openMysqlWallet } from './mysql/wallet.js'
-import { endOf, longTimeouts, openWallet, outOfTime, until } from './postgres/wallet.js'
+import { endOf, longTimeouts, openWallet, outOfTime } from './postgres/wallet.js'
 
 /** A store with a hook. SCHEMA stands for its schema, which has a table `ledger`. */
 interface Books {

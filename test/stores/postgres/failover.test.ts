@@ -20,7 +20,8 @@ import {
 import { placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { noServerOfOurOwn, withClient } from '../../postgres/server.js'
-import { endOf, until } from './wallet.js'
+import { until } from '../../until.js'
+import { endOf } from './wallet.js'
 
 let cluster: Cluster
 const pools: pg.Pool[] = []

@@ -12,6 +12,7 @@ import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { faultOf, placeBet, rollbackBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
+import { until } from '../../until.js'
 import { openProxy, type TcpProxy } from './proxy.js'
 import {
   databaseOfFile,
@@ -22,7 +23,6 @@ import {
   outOfTime,
   placing,
   settling,
-  until,
   type Wallet,
   type WalletSetup,
 } from './wallet.js'
