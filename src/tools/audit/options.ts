@@ -104,7 +104,7 @@ export interface AuditOptions extends WalletTarget {
 }
 
 /** The options with all defaults. */
-export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
+export interface AuditSettings extends TargetSettings {
   playerId: string
   currency: string
   otherPlayerId: string | null
@@ -192,7 +192,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
 export function settingsOf(options: AuditOptions, ids: readonly string[]): AuditSettings {
   check.names(options, optionNames)
   for (const name of ['formatDate', 'onStart', 'onResult'] as const) check.func(name, options[name])
-  const { minorUnitsOf, ...target } = targetSettingsOf(options, 'unsupported')
+  const target = targetSettingsOf(options, 'unsupported')
   const { statusCodes, errorCodes, otherPlayerId, timeBudgetMs, only, formatDate, clawbacks = true } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
@@ -220,7 +220,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     refusalCodes: new Set(
       [...errorCodesKnown, ...[...codes.values()].flat()].filter(code => code !== anyAgreed),
     ),
-    minorUnits: minorUnitsOf(currency),
+    minorUnits: target.minorUnitsOf(currency),
     pauseMs: options.pauseMs === undefined ? null : check.whole('pauseMs', options.pauseMs, 1, 86_400_000),
     restart: restartOf(options.restart),
     formatDate: date =>

@@ -13,19 +13,19 @@ const pauseMs = 100
 export async function restartWallet(
   { restart }: AuditSettings,
   wallet: WalletCalls,
-  { mask, disconnect }: Pick<Client, 'mask' | 'disconnect'>,
+  client: Client,
 ): Promise<string | null> {
   const late = (): never => {
     throw new Error(`not done within ${restartMsMax / 1_000} s`)
   }
   try {
     if (typeof restart === 'function') await withTimeout(Promise.resolve(restart()), restartMsMax, late)
-    else if (restart !== null) await runCommand(restart.command, '', restartMsMax, mask)
+    else if (restart !== null) await runCommand(restart.command, '', restartMsMax, client.mask)
   } catch (error) {
-    return mask(`the wallet could not be restarted: ${textOf(error)}`)
+    return client.mask(`the wallet could not be restarted: ${textOf(error)}`)
   }
   // A process that stops gracefully still answers on the connections that are open.
-  disconnect()
+  client.disconnect()
   const until = performance.now() + restartMsMax
   for (;;) {
     const { balance } = await wallet.readBalance()

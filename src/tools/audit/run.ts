@@ -6,7 +6,7 @@ import { type AuditCase, factsOf, type Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { openClient } from './client.js'
+import { Client } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
@@ -19,7 +19,7 @@ import { TwoPartCases } from './two-part-cases.js'
 
 export async function runAudit(settings: AuditSettings, cases: readonly AuditCase[]): Promise<AuditReport> {
   const beganAt = new Date()
-  const client = openClient(settings)
+  const client = new Client(settings)
   const run: AuditRun = {
     settings,
     client,
@@ -66,7 +66,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }
   } finally {
-    client.disconnect()
+    client.close()
   }
 }
 

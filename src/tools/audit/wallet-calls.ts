@@ -7,11 +7,11 @@ import { type Json, raw, write } from '../wire/json.js'
 import { type Answer, answerOf } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { Skipped } from './case-outcomes.js'
+import type { Call } from './client.js'
 import { senderOf } from './foreign-answers.js'
 import { OpenBets } from './open-bets.js'
 import { isAgreed } from './options.js'
 import type { AuditExchange } from './report.js'
-import type { Call, Delivery } from './request.js'
 import { outageOf, Retries } from './retries.js'
 import { settleBet } from './settlement-call.js'
 
@@ -316,10 +316,8 @@ function isUsualCall({ fields, headers, credentials, delivery, mayFail = false }
   return !isChanged && !mayFail && !isBroken(delivery)
 }
 
-/** Whether the delivery leaves the caller without an answer. */
-function isBroken(delivery: Delivery | undefined): boolean {
-  return delivery?.as === 'disconnect' || delivery?.as === 'part' || delivery?.as === 'headers'
-}
+/** Whether the caller does not wait for the answer. */
+const isBroken = (delivery: Call['delivery']) => typeof delivery?.leave === 'function'
 
 function attemptLabel(label: string, attempt: number): string {
   return attempt === 1 ? label : `${label} (attempt ${attempt})`

@@ -1,6 +1,7 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 
 import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
+import { headerOf } from '../../wire/http-answer.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
@@ -214,7 +215,7 @@ export const basics = casesOf({
         const agreed = settings.statusCodes.get('SUCCESS') ?? []
         if (!agreed.includes(answer.status ?? 0))
           expect.fail(`status ${agreed.join(' or ')}`, describeAnswer(answer), answer)
-        const type = answer.headers['content-type'] ?? 'no Content-Type'
+        const type = headerOf(answer.head, 'content-type') ?? 'no Content-Type'
         if (!/^application\/json\b/i.test(type)) expect.fail('Content-Type application/json', type, answer)
       }
     },

@@ -5,6 +5,7 @@ import { write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
+import { cutOff, inPieces, leavingAfter, onOwnConnection, type UnusualDelivery } from '../deliveries.js'
 import type { Bet } from '../wallet-calls.js'
 
 /** After the caller has disconnected, the call may still be in flight: time for its effect to show. */
@@ -12,10 +13,10 @@ const pauseMs = 30
 
 async function disconnecting(
   { random }: CaseContext,
-  call: (delivery: { as: 'disconnect'; afterMs: number }) => Promise<unknown>,
+  call: (delivery: UnusualDelivery) => Promise<unknown>,
   round: number,
 ) {
-  await call({ as: 'disconnect', afterMs: round === 1 ? 0 : random.between(0, 4) })
+  await call(leavingAfter(round === 1 ? 0 : random.between(0, 4)))
 }
 
 async function placeAndDisconnect(context: CaseContext, round: number): Promise<Bet> {
@@ -118,7 +119,7 @@ export const connections = casesOf({
       const bet = wallet.bet()
       const body = write(wallet.placement(bet))
       for (const share of [0.3, 0.9]) {
-        const delivery = { as: 'part', bytes: Math.floor(body.length * share) } as const
+        const delivery = cutOff(Math.floor(body.length * share))
         const label = `${share * 100} % of a placebet, then the connection is closed`
         await wallet.call({ label, path: '/placebet', body, delivery })
       }
@@ -140,7 +141,7 @@ export const connections = casesOf({
         label: 'placebet that ends before its Content-Length',
         path: '/placebet',
         body: `${body}${' '.repeat(100)}`,
-        delivery: { as: 'part', bytes: body.length },
+        delivery: cutOff(body.length),
       })
       await wait(pauseMs)
       await expect.balance(opening, 'after the incomplete placebet')
@@ -154,7 +155,7 @@ export const connections = casesOf({
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
-      const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked: false } as const
+      const delivery = inPieces(cuts, 2)
       const placed = await wallet.place(bet, { delivery, label: 'placebet in pieces' })
       expect.success(placed, subtract(opening, bet.amount))
     },
@@ -172,7 +173,7 @@ export const connections = casesOf({
       const cuts = [...Buffer.from(write(fields), 'utf8').entries()]
         .filter(([, byte]) => byte >= 0x80 && byte < 0xc0)
         .map(([index]) => index)
-      const delivery = { as: 'pieces', cuts, pauseMs: 3, chunked: false } as const
+      const delivery = inPieces(cuts, 3)
       const first = await wallet.place(bet, {
         delivery,
         label: 'placebet in pieces, split within a character of its id',
@@ -207,12 +208,16 @@ export const connections = casesOf({
             sent = resolve
           }),
         )
+        const stay = () => {
+          sent()
+          return until
+        }
         return wallet.call({
           label: `slow caller ${index + 1}: placebet without its body`,
           path: '/placebet',
           body,
           bodyCommand: 'sleep 2',
-          delivery: { as: 'headers', until, sent },
+          delivery: cutOff(0, stay),
           timeoutMs: stayMs,
         })
       })
@@ -220,7 +225,7 @@ export const connections = casesOf({
         await Promise.race([Promise.all(heads), slow])
         const bet = wallet.bet()
         const label = 'placebet during slow calls'
-        const change = { label, delivery: { as: 'separate-connection' }, attempts: 1 } as const
+        const change = { label, delivery: onOwnConnection, attempts: 1 }
         let placed = await wallet.place(bet, change)
         // A fault is an answer: the wallet is not blocked. No answer is not sent again: the wallet is.
         for (let again = 1; again < 10 && (placed.status ?? 0) >= 500; again += 1)

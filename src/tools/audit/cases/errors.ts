@@ -1,6 +1,7 @@
 /** AU-6xx: invalid calls are refused with the error record of spec 7. */
 
 import { add, subtract, textOf } from '../../numbers/decimal.js'
+import { headerOf } from '../../wire/http-answer.js'
 import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
@@ -329,7 +330,7 @@ export const errors = casesOf({
       ]
       for (const answer of answers) {
         expect.error(answer)
-        const type = answer.headers['content-type'] ?? 'none'
+        const type = headerOf(answer.head, 'content-type') ?? 'none'
         if (!/^application\/json\b/i.test(type)) expect.fail('Content-Type application/json', type, answer)
       }
     },

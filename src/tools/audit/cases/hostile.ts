@@ -6,6 +6,7 @@ import { type Json, write } from '../../wire/json.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
+import { onOwnConnection } from '../deliveries.js'
 import type { Bet } from '../wallet-calls.js'
 
 /** A 5xx that stays is the answer to an unusual id, and no outage. */
@@ -89,7 +90,7 @@ export const hostile = casesOf({
         path: '/placebet',
         body: `${'['.repeat(depth)}${']'.repeat(depth)}`,
         bodyCommand: `(head -c ${depth} /dev/zero | tr '\\0' '['; head -c ${depth} /dev/zero | tr '\\0' ']')`,
-        delivery: { as: 'separate-connection' },
+        delivery: onOwnConnection,
       })
       await expect.balance(opening, `after a body nested ${depth.toLocaleString('en')} levels deep`)
       if (answer.status !== null && answer.status < 400)
@@ -102,7 +103,7 @@ export const hostile = casesOf({
         path: '/placebet',
         body: `${head}${nested}`,
         bodyCommand: `(printf %s ${quoted(`${head},"deep":`)}; yes '{"a":' | head -n 5000 | tr -d '\\n'; printf 1; head -c 5001 /dev/zero | tr '\\0' '}')`,
-        delivery: { as: 'separate-connection' },
+        delivery: onOwnConnection,
       })
       await wallet.cleanUp()
       await expect.balance(
@@ -126,7 +127,7 @@ export const hostile = casesOf({
         path: '/placebet',
         body,
         bodyCommand: `(printf %s ${quoted(head)}; head -c ${bytesHuge} /dev/zero | tr '\\0' x; printf %s '"}')`,
-        delivery: { as: 'separate-connection' },
+        delivery: onOwnConnection,
         // A wallet may close the connection before its answer is read.
         attempts: 1,
       })
@@ -312,7 +313,7 @@ export const hostile = casesOf({
           method,
           path: '/placebet',
           body: write(fields),
-          delivery: { as: 'separate-connection' },
+          delivery: onOwnConnection,
         })
         await expect.balance(opening, `after ${label}`)
       }
