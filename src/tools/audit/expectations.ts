@@ -1,5 +1,6 @@
 /** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
 import { type Decimal, subtract, zero } from '../numbers/decimal.js'
+import { headerOf } from '../wire/http-answer.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
@@ -114,6 +115,17 @@ export class Expectations {
       )
   }
 
+  /** Expects the Content-Type of JSON. */
+  typeOfJson(answer: Answer): void {
+    const type = headerOf(answer.head, 'content-type') ?? 'none'
+    if (!/^application\/json\b/i.test(type)) this.fail('Content-Type application/json', type, answer)
+  }
+
+  sameRefusal(first: Answer, retry: Answer): void {
+    if (first.status !== retry.status || first.errorCode !== retry.errorCode)
+      this.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(retry), retry)
+  }
+
   /** Whether the refusal says that the transaction or the bet already exists. */
   isDuplicateRefusal(answer: Answer): boolean {
     const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.#codesOf(code))
@@ -153,24 +165,30 @@ export class Expectations {
     return after
   }
 
+  /** Expects this balance after a call, however it is answered. @returns its answer */
+  async balanceAfter(call: Answer | Promise<Answer>, balance: Decimal): Promise<Answer> {
+    const answer = await call
+    await this.balance(balance, `after ${answer.exchange.label}`)
+    return answer
+  }
+
   /** Expects a success with this balance, which a reading shows too. */
-  async executed(answer: Answer, balance: Decimal, when: string): Promise<void> {
+  async executed(call: Promise<Answer>, balance: Decimal): Promise<void> {
+    const answer = await call
     this.success(answer, balance)
-    await this.balance(balance, when)
+    await this.balanceAfter(answer, balance)
   }
 
   /** Expects an error of a call that has changed no balance. */
-  async notExecuted(answer: Answer, balance: Decimal, when: string): Promise<void> {
-    await this.balance(balance, when)
-    this.error(answer)
+  async notExecuted(call: Promise<Answer>, balance: Decimal): Promise<void> {
+    this.error(await this.balanceAfter(call, balance))
   }
 
   /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
   async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
     const refusal = await this.#wallet.unsettle(bet, type, transactionId)
     this.refusal(refusal)
-    await this.balance(funds, 'after a clawback that exceeds the funds')
-    return refusal
+    return await this.balanceAfter(refusal, funds)
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */

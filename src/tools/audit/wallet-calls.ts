@@ -53,6 +53,8 @@ export class WalletCalls {
   readonly #mentions = new Map<string, number>()
   readonly #retries: Retries
   readonly #caseId: string
+  /** Of a race, for the labels; 0: it is none. */
+  round = 0
 
   constructor(run: AuditRun, caseId: string, random: Random) {
     this.#run = run
@@ -136,6 +138,11 @@ export class WalletCalls {
     }
   }
 
+  /** Places the bet once more, under another transactionId. */
+  placeAnew(bet: Bet, label = 'placebet for the same bet under another transactionId'): Promise<Answer> {
+    return this.place({ ...bet, transactionId: this.id() }, label)
+  }
+
   rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), changed: Change | string = {}) {
     const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
@@ -164,6 +171,11 @@ export class WalletCalls {
   /** For the label of a call. */
   #retryOf(transactionId: string): string {
     return this.#dates.has(transactionId) ? 'retry of ' : ''
+  }
+
+  #labelOf(label: string, attempt: number): string {
+    const round = this.round === 0 ? '' : ` (round ${this.round})`
+    return attempt === 1 ? `${label}${round}` : `${label}${round} (attempt ${attempt})`
   }
 
   #mention(betId: string): void {
@@ -199,7 +211,7 @@ export class WalletCalls {
     }
     const { problem } = await this.#retries.untilKnown({
       send: attempt =>
-        settleBet(settings, client, settlement, attemptLabel(label, attempt), exchange =>
+        settleBet(settings, client, settlement, this.#labelOf(label, attempt), exchange =>
           this.exchanges.push(exchange),
         ),
       outageOf: ({ outage }) => outage,
@@ -224,7 +236,7 @@ export class WalletCalls {
     ...call
   }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
     return this.#retries.untilKnown({
-      send: attempt => this.#sendOnce({ ...call, label: attemptLabel(call.label, attempt) }, isUsual),
+      send: attempt => this.#sendOnce({ ...call, label: this.#labelOf(call.label, attempt) }, isUsual),
       outageOf: answer => this.#outageOf(answer),
       isUsual,
       ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
@@ -318,10 +330,6 @@ function isUsualCall({ fields, headers, credentials, delivery, mayFail = false }
 
 /** Whether the caller does not wait for the answer. */
 const isBroken = (delivery: Call['delivery']) => typeof delivery?.leave === 'function'
-
-function attemptLabel(label: string, attempt: number): string {
-  return attempt === 1 ? label : `${label} (attempt ${attempt})`
-}
 
 export function sumOf(bets: readonly Bet[]): Decimal {
   return bets.reduce((sum, { amount }) => add(sum, amount), zero)
