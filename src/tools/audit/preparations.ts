@@ -6,11 +6,10 @@ import { add, compare, type Decimal, subtract, textOf } from '../numbers/decimal
 import type { Answer } from './answer.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
 import type { Expectations } from './expectations.js'
-import type { Bet, WalletCalls } from './wallet-calls.js'
+import { type Bet, reversalOf, type WalletCalls } from './wallet-calls.js'
 
 /** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
-export type Reversible = 'BET_PAID' | 'VOIDED'
-export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
+export type Reversible = keyof typeof reversalOf
 
 /** Of the case that they prepare. */
 interface Context {

@@ -4,8 +4,8 @@ import { add, type Decimal, subtract, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound, together } from '../case-context.js'
-import { type Reversible, reversalOf } from '../preparations.js'
-import type { Bet, UnsettlementType } from '../wallet-calls.js'
+import type { Reversible } from '../preparations.js'
+import { type Bet, reversalOf, type UnsettlementType } from '../wallet-calls.js'
 import { expectOthersUnchanged } from './basics.js'
 
 /** Sends both unsettlements. @param balance is expected after each, if it is given */

@@ -42,10 +42,8 @@ async function placeAndRollBack(
       const number = sent
       const bet = wallet.bet(units(1))
       // Not `place`: each of these bets is rolled back here, and need not be rolled back again at the end.
-      const placed = await wallet.send('/placebet', wallet.placement(bet), {
-        ...inBetween('placebet', number),
-        isUsual: true,
-      })
+      const change = inBetween('placebet', number)
+      const placed = await wallet.send('/placebet', wallet.placement(bet), change)
       const answers = [placed]
       if (placed.success !== null && canSettle) {
         await wallet.trySettle(bet, 'BET_PAID', units(1))
