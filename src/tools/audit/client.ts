@@ -74,12 +74,7 @@ export class Client {
     const curl = curlOf(call, url, fixed, url.origin === base.origin ? curlUser : null)
     const exchange = exchangeOf({ ...call, method, curl }, this.now(), Buffer.from(body ?? '').toString())
     this.requests += 1
-    const sent = this.#wire.send({
-      ...{ url, method, body, caller },
-      ...(headers && { headers }),
-      ...(delivery && { delivery }),
-      ...(timeoutMs && { timeoutMs }),
-    })
+    const sent = this.#wire.send({ url, method, body, caller, headers, delivery, timeoutMs })
     const reply = sent.then(
       ({ reply, mask }) => this.#record(exchange, reply, mask),
       error =>
@@ -121,9 +116,13 @@ function curlOf(
     .filter(([name]) => name !== 'authorization' || user === null)
     .map(([name, value]) => ({ name, value, secret: name !== 'content-type' && !(name in headers) }))
   return curlLine({
-    ...{ method, url: url.href, headers: shown, user, body: body === undefined ? null : Buffer.from(body) },
-    ...(bodyCommand === undefined ? {} : { bodyCommand }),
-    options: delivery?.curl ?? [],
+    method,
+    url: url.href,
+    headers: shown,
+    user,
+    body: body === undefined ? null : Buffer.from(body),
+    bodyCommand,
+    options: delivery?.curl,
   })
 }
 

@@ -113,6 +113,11 @@ export class WalletCalls {
     return bet
   }
 
+  /** Many bets. @param amountOf of each */
+  bets(count: number, amountOf: () => Decimal): Bet[] {
+    return Array.from({ length: count }, () => this.bet(amountOf()))
+  }
+
   /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
   date(transactionId: string): string {
     const date = this.#dates.get(transactionId) ?? this.#run.settings.formatDate(new Date())
@@ -191,8 +196,8 @@ export class WalletCalls {
   }
 
   /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, no outage (D19). */
-  tryUnsettle(bet: Bet, type: UnsettlementType, label?: string) {
-    return this.unsettle(bet, type, undefined, { ...(label === undefined ? {} : { label }), mayFail: true })
+  tryUnsettle(bet: Bet, type: UnsettlementType, label = `unsettlement ${type} ${short(bet.betId)}`) {
+    return this.unsettle(bet, type, undefined, { label, mayFail: true })
   }
 
   /** For the label of a call. */

@@ -18,7 +18,7 @@ export interface HttpCall {
   body: string | Uint8Array | null
   timeoutMs: number
   /** Without it, the request is sent at once, on a kept-alive connection. */
-  delivery?: Delivery
+  delivery?: Delivery | undefined
 }
 
 /** An unusual way to send a request, on a connection of its own, which is closed afterwards. */
@@ -211,7 +211,8 @@ class Connection {
 
 function bytesOf({ url, method = 'POST', headers, body, delivery }: HttpCall): Buffer {
   const all = {
-    ...{ host: url.host, ...headers },
+    host: url.host,
+    ...headers,
     ...(delivery === undefined ? {} : { connection: 'close' }),
     ...(body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
   }

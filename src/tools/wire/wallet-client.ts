@@ -9,11 +9,11 @@ export type Caller = Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>
 
 export interface WalletCall extends Omit<HttpCall, 'headers' | 'timeoutMs'> {
   /** In addition to those of the options, or instead of them. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
   /** Instead of that of the options. */
   caller?: Caller
   /** Instead of that of the options. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 export interface WalletClient {
@@ -42,10 +42,12 @@ export function createWalletClient(settings: TargetSettings): WalletClient {
       const { url, method = 'POST', body } = call
       const fixed = { ...fixedHeaders({ ...settings, ...caller }, url), ...headers }
       const sign = url.origin === base.origin ? caller.sign : null
-      const host = { host: url.host }
-      const signed =
-        sign &&
-        (await sign({ method, url: url.href, headers: { ...host, ...fixed }, body: Buffer.from(body ?? '') }))
+      const signed = await sign?.({
+        method,
+        url: url.href,
+        headers: { host: url.host, ...fixed },
+        body: Buffer.from(body ?? ''),
+      })
       const all = { ...fixed, ...signed }
       const reply = await client.send({ ...call, timeoutMs, headers: all })
       // Signatures are new in each request.

@@ -19,7 +19,7 @@ interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
  * Expects that calls with each of these credentials are refused and change no balance, where the same calls
  * with the given ones would: of an unsettlement, only if bets can be settled and payouts clawed back.
  */
-async function expectNoEntrance(context: CaseContext, all: readonly Wrong[]): Promise<void> {
+async function expectNoEntrance(context: CaseContext, all: readonly Wrong[]) {
   const { prepare, wallet, expect, opening, units, settings } = context
   const { settle, clawbacks } = settings
   const bet = wallet.bet()

@@ -1,7 +1,6 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 
-import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
-import type { Json } from '../../wire/json.js'
+import { add, compare, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
@@ -87,8 +86,9 @@ export const basics = casesOf({
     async run(context) {
       const { wallet, expect } = context
       const playerId = `${wallet.id()}-${unknownPlayer}`
-      for (let time = 1; time <= 2; time += 1)
-        for (const answer of await callsForUnknownPlayer(context, playerId)) expect.refusal(answer)
+      const first = await callsForUnknownPlayer(context, playerId)
+      const second = await callsForUnknownPlayer(context, playerId)
+      for (const answer of [...first, ...second]) expect.refusal(answer)
       expect.refusal(await wallet.place(wallet.bet(zero, playerId), 'placebet of 0'))
     },
   },
@@ -99,14 +99,16 @@ export const basics = casesOf({
     impact: 'All bets of one type fail in production, and tests with single bets do not show it.',
     async run({ wallet, expect, opening }) {
       let balance = opening
-      const change = (fields: Record<string, Json | undefined>, label: string) => ({ fields, label })
-      for (const each of [
-        ...['SINGLE', 'MULTIPLE', 'TEASER'].map(betType => change({ betType }, `placebet of a ${betType}`)),
-        change({ odds: undefined }, 'placebet without odds'),
+      for (const fields of [
+        { betType: 'SINGLE' },
+        { betType: 'MULTIPLE' },
+        { betType: 'TEASER' },
+        { odds: undefined },
       ]) {
         const bet = wallet.bet()
         balance = subtract(balance, bet.amount)
-        expect.success(await wallet.place(bet, each), balance)
+        const label = fields.betType === undefined ? 'without odds' : `of a ${fields.betType}`
+        expect.success(await wallet.place(bet, { fields, label: `placebet ${label}` }), balance)
       }
     },
   },
@@ -225,15 +227,14 @@ export const basics = casesOf({
     needs: ['other-player'],
     impact: 'A rollback pays the stake of one player to another, or a bet is stolen by its id.',
     async run(context) {
-      const { prepare, wallet, expect, opening, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const others = await expect.currentBalance(other)
+      const { prepare, wallet, expect, opening } = context
+      const other = await otherPlayer(context)
       const { bet, staked } = await prepare.openBet()
       // A wallet that looks for a bet of this player finds none, and answers with a success (spec 4.3 rule
       // 1).
       const label = 'rollbackbet for the other player'
-      const call = wallet.rollback({ betId: bet.betId, playerId: other }, undefined, label)
-      await expectOthersUnchanged(context, others, await expect.balanceAfter(call, staked))
+      const call = wallet.rollback({ ...bet, playerId: other.playerId }, undefined, label)
+      await other.unchanged(await expect.balanceAfter(call, staked))
       expect.success(await wallet.rollback(bet), opening)
     },
   },
@@ -254,19 +255,19 @@ export const basics = casesOf({
   },
 })
 
-/** Expects that the other player still has this balance, after a call. */
-export async function expectOthersUnchanged(
-  { expect, settings }: CaseContext,
-  before: Decimal,
-  call: Answer,
-): Promise<void> {
-  const now = await expect.currentBalance(settings.otherPlayerId ?? '')
-  if (compare(now, before) !== 0)
-    expect.fail(
-      `balance ${textOf(before)} of the other player, as before`,
-      `balance ${textOf(now)} of the other player`,
-      call,
-    )
+/** The other player. `unchanged` expects, after a call, the balance of now. */
+export async function otherPlayer({ expect, settings }: CaseContext) {
+  const playerId = settings.otherPlayerId ?? ''
+  const before = await expect.currentBalance(playerId)
+  return {
+    playerId,
+    async unchanged(call: Answer): Promise<void> {
+      const now = await expect.currentBalance(playerId)
+      const actual = `balance ${textOf(now)} of the other player`
+      if (compare(now, before) !== 0)
+        expect.fail(`balance ${textOf(before)} of the other player, as before`, actual, call)
+    },
+  }
 }
 
 /** Each operation once, for a player whom the wallet does not know: the answers. */

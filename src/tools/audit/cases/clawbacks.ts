@@ -6,7 +6,7 @@ import { casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound, together } from '../case-context.js'
 import type { Reversible } from '../preparations.js'
 import { type Bet, reversalOf, type UnsettlementType } from '../wallet-calls.js'
-import { expectOthersUnchanged } from './basics.js'
+import { otherPlayer } from './basics.js'
 
 /** Sends both unsettlements. @param balance is expected after each, if it is given */
 async function unsettleBoth(
@@ -23,7 +23,7 @@ async function unsettleBoth(
   return answers
 }
 
-async function unsettleCashout(context: CaseContext): Promise<Answer[]> {
+async function unsettleCashout(context: CaseContext) {
   const { bet, staked } = await context.prepare.openBet()
   const balance = await context.prepare.settled(bet, 'CASHOUT', context.units(50), staked)
   return await unsettleBoth(context, () => bet, 'of a bet that was cashed out', balance)
@@ -126,8 +126,8 @@ export const clawbacks = casesOf({
     async run({ prepare, wallet, expect, between }) {
       const { bet, staked, balance } = await prepare.settledBet()
       const second = between(100, 150)
-      let paid = balance
-      for (let count = 2; count <= 3; count += 1) paid = await prepare.settled(bet, 'BET_PAID', second, paid)
+      const twice = await prepare.settled(bet, 'BET_PAID', second, balance)
+      await prepare.settled(bet, 'BET_PAID', second, twice)
       await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
@@ -641,14 +641,13 @@ export const clawbacks = casesOf({
     needs: ['settle', 'other-player'],
     impact: 'One player pays for the corrected result of another.',
     async run(context) {
-      const { prepare, wallet, expect, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const others = await expect.currentBalance(other)
+      const { prepare, wallet, expect } = context
+      const other = await otherPlayer(context)
       const { bet, balance } = await prepare.settledBet()
       const label = 'unsettlement for the other player'
-      const call = wallet.tryUnsettle({ ...bet, playerId: other }, 'UNSCORED', label)
+      const call = wallet.tryUnsettle({ ...bet, playerId: other.playerId }, 'UNSCORED', label)
       const answer = await expect.balanceAfter(call, balance)
-      await expectOthersUnchanged(context, others, answer)
+      await other.unchanged(answer)
       expect.error(answer)
     },
   },

@@ -6,7 +6,6 @@ import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound } from '../case-context.js'
 import { cutOff, inPieces, leavingAfter, onOwnConnection } from '../deliveries.js'
-import type { Bet } from '../wallet-calls.js'
 
 /** After the caller has disconnected, the call may still be in flight: time for its effect to show. */
 const pauseMs = 30
@@ -16,7 +15,7 @@ const disconnecting = ({ random }: CaseContext, operation: string, round: number
   label: `${operation}, then the caller disconnects`,
 })
 
-async function placeAndDisconnect(context: CaseContext, round: number): Promise<Bet> {
+async function placeAndDisconnect(context: CaseContext, round: number) {
   const bet = context.wallet.bet(context.between(20, 60))
   await context.wallet.place(bet, disconnecting(context, 'placebet', round))
   return bet
@@ -69,7 +68,8 @@ export const connections = casesOf({
     impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
     run: eachRound(async (context, round) => {
       const { prepare, wallet, expect, opening, between, wait } = context
-      const [bet, transactionId] = [wallet.bet(between(20, 60)), wallet.id()]
+      const bet = wallet.bet(between(20, 60))
+      const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
       await wallet.rollback(bet, transactionId, disconnecting(context, 'rollbackbet', round))
       expect.success(await wallet.rollback(bet, transactionId, 'retry of the rollbackbet'))

@@ -63,7 +63,7 @@ async function eachField(
   value: Json | undefined,
   what: string,
   judge: (answer: Answer, name: string) => void,
-): Promise<void> {
+) {
   const { wallet, settings } = context
   for (const [path, names] of Object.entries(fieldsByPath)) {
     const fields = await fieldsOf(context, path)
@@ -100,7 +100,7 @@ async function refusedFinally({ prepare, wallet, opening, units }: CaseContext):
 /** Expects of each answer the error code and the status that were agreed with the platform. */
 const agreed =
   (calls: (context: CaseContext) => AsyncIterable<[Answer, code: string]>) =>
-  async (context: CaseContext): Promise<void> => {
+  async (context: CaseContext) => {
     for await (const [answer, code] of calls(context)) context.expect.agreedRefusal(answer, code)
   }
 

@@ -19,13 +19,12 @@ import { type Bet, sumOf } from '../wallet-calls.js'
 
 /** Sends concurrent bets of which about a third are covered by the funds. */
 async function overspend(context: CaseContext) {
-  const { wallet, opening, units, wholeUnits, settings, concurrently } = context
+  const { wallet, opening, units, wholeUnits, settings } = context
   const fitting = BigInt(Math.max(2, Math.floor(settings.concurrency / 3)))
   const stake = units(wholeUnits(opening) / fitting)
-  const bets = Array.from({ length: settings.concurrency }, () => wallet.bet(stake))
-  const answers = await concurrently(index =>
-    wallet.place(bets[index] as Bet, `placebet ${index + 1} of ${textOf(stake)}`),
-  )
+  const bets = wallet.bets(settings.concurrency, () => stake)
+  const label = (index: number) => `placebet ${index + 1} of ${textOf(stake)}`
+  const answers = await Promise.all(bets.map((bet, index) => wallet.place(bet, label(index))))
   return { bets, answers, stake, fitting: Number(fitting) }
 }
 
@@ -71,13 +70,13 @@ export const funds = casesOf({
     source: 'spec 3',
     quote: 'stake-debited',
     impact: 'Two bets read the same balance and write the same balance: one of them was free.',
-    run: eachRound(async ({ wallet, expect, settings, opening, between, concurrently }) => {
-      const bets = Array.from({ length: settings.concurrency }, () => wallet.bet(between(10, 60)))
-      const accepted = await concurrently(index => wallet.place(bets[index] as Bet))
+    run: eachRound(async ({ wallet, expect, settings, opening, between }) => {
+      const bets = wallet.bets(settings.concurrency, () => between(10, 60))
+      const accepted = await Promise.all(bets.map(bet => wallet.place(bet)))
       const sum = sumOf(bets.filter((_, index) => accepted[index]?.success !== null))
       await expect.balance(subtract(opening, sum), `after ${bets.length} concurrent bets`)
       for (const answer of accepted) expect.success(answer)
-      const returned = await concurrently(index => wallet.rollback(bets[index] as Bet))
+      const returned = await Promise.all(bets.map(bet => wallet.rollback(bet)))
       await expect.balance(opening, `after ${bets.length} concurrent rollbacks`)
       for (const answer of returned) expect.success(answer)
     }),
@@ -135,8 +134,8 @@ export const funds = casesOf({
     async run({ prepare, wallet, expect, opening, units, wholeUnits }) {
       const rest = subtract(opening, units(wholeUnits(opening)))
       await prepare.spendDownTo(add(rest, units(30)), opening)
-      let balance = add(rest, units(30))
-      for (let bet = 1; bet <= 3; bet += 1) balance = await expect.debit(wallet.bet(units(10)), balance)
+      for (const left of [20, 10, 0])
+        expect.success(await wallet.place(wallet.bet(units(10))), add(rest, units(left)))
       await expect.balance(rest, 'after three bets of a third of the funds')
     },
   },

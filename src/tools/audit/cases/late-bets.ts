@@ -3,7 +3,7 @@
 import { add } from '../../numbers/decimal.js'
 import { casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound } from '../case-context.js'
-import { expectOthersUnchanged } from './basics.js'
+import { otherPlayer } from './basics.js'
 
 /** Pairs of calls per round: more than one, since the gap in a wallet may be shorter than a millisecond. */
 const pairs = 4
@@ -60,7 +60,7 @@ export const lateBets = casesOf({
     impact: 'The first late copy is refused, but the second one is accepted.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      for (let time = 1; time <= 2; time += 1) await wallet.place(bet, `late placebet, copy ${time}`)
+      for (const time of [1, 2]) await wallet.place(bet, `late placebet, copy ${time}`)
       const label = 'late placebet under another transactionId'
       await expect.balanceAfter(wallet.placeAnew(bet, label), opening)
     },
@@ -72,7 +72,8 @@ export const lateBets = casesOf({
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
       await expect.balanceAfter(wallet.place(bet, lateLabel), opening)
-      for (let time = 1; time <= 2; time += 1) await expect.balanceAfter(wallet.rollback(bet), opening)
+      await expect.balanceAfter(wallet.rollback(bet), opening)
+      await expect.balanceAfter(wallet.rollback(bet), opening)
     },
   },
   'AU-305': {
@@ -83,8 +84,8 @@ export const lateBets = casesOf({
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
-      for (let time = 1; time <= 2; time += 1)
-        expect.success(await wallet.rollback(bet, transactionId), opening)
+      expect.success(await wallet.rollback(bet, transactionId), opening)
+      expect.success(await wallet.rollback(bet, transactionId), opening)
       await wallet.place(bet, lateLabel)
       await expect.executed(wallet.rollback(bet, transactionId), opening)
     },
@@ -161,16 +162,15 @@ export const lateBets = casesOf({
     needs: ['other-player'],
     impact: 'Tombstones are kept for some players only: the others lose the stakes of cancelled bets.',
     async run(context) {
-      const { wallet, expect, opening, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const currency = await expect.currencyOf(other)
-      const others = await expect.currentBalance(other)
+      const { wallet, expect, opening } = context
+      const other = await otherPlayer(context)
+      const currency = await expect.currencyOf(other.playerId)
       // 1 is an amount in every currency.
-      const late = [wallet.bet({ units: 1n, scale: 0 }, other), wallet.bet()] as const
+      const late = [wallet.bet({ units: 1n, scale: 0 }, other.playerId), wallet.bet()] as const
       for (const bet of late) await wallet.rollback(bet)
       const label = 'placebet of the other player after its rollback'
       const answer = await wallet.place(late[0], { fields: { currency }, label })
-      await expectOthersUnchanged(context, others, answer)
+      await other.unchanged(answer)
       await wallet.place(late[1], 'placebet after the rollbacks of two players')
       await expect.balance(opening, 'after late placebets of two players')
     },

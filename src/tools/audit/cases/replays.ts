@@ -7,7 +7,7 @@ import { type AuditCase, casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
-import { callForOtherPlayer, expectOthersUnchanged } from './basics.js'
+import { callForOtherPlayer, otherPlayer } from './basics.js'
 
 /** A way in which a call with a known transactionId may differ. */
 type Change = (context: CaseContext, bet: Bet) => Json
@@ -107,7 +107,7 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
-      for (let time = 2; time <= 3; time += 1) {
+      for (const time of [2, 3]) {
         const label = `rollbackbet ${time} under another transactionId`
         await expect.balanceAfter(wallet.rollback(bet, undefined, label), opening)
       }
@@ -138,7 +138,8 @@ export const replays = casesOf({
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      for (let time = 1; time <= 2; time += 1) expect.success(await wallet.rollback(bet), opening)
+      expect.success(await wallet.rollback(bet), opening)
+      expect.success(await wallet.rollback(bet), opening)
     },
   },
   'AU-208': {
@@ -241,7 +242,8 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       const retry = { ...bet, transactionId: wallet.id() }
-      for (let time = 1; time <= 2; time += 1) expect.refusal(await wallet.place(retry))
+      expect.refusal(await wallet.place(retry))
+      expect.refusal(await wallet.place(retry))
     },
   },
   'AU-216': {
@@ -277,13 +279,11 @@ export const replays = casesOf({
     source: 'spec 1.5, D1, D4',
     quote: 'one-transaction',
     impact: 'The same transaction is recorded twice, but the platform has it once.',
-    run: eachRound(async ({ wallet, expect, settings, opening, between, concurrently }) => {
-      const [transactionId, amount] = [wallet.id(), between(20, 60)]
-      const bets = Array.from({ length: settings.concurrency }, () => ({
-        ...wallet.bet(amount),
-        transactionId,
-      }))
-      await concurrently(index => wallet.place(bets[index] as Bet))
+    run: eachRound(async ({ wallet, expect, settings, opening, between }) => {
+      const transactionId = wallet.id()
+      const amount = between(20, 60)
+      const bets = wallet.bets(settings.concurrency, () => amount).map(bet => ({ ...bet, transactionId }))
+      await Promise.all(bets.map(bet => wallet.place(bet)))
       const balance = subtract(opening, amount)
       await expect.balance(balance, `after ${bets.length} concurrent bets under one transactionId`)
       for (const bet of bets) expect.success(await wallet.rollback(bet))
@@ -491,15 +491,14 @@ export const replays = casesOf({
     needs: ['other-player'],
     impact: 'Ids are unique per player only: the platform has one transaction, the wallet has two.',
     async run(context) {
-      const { prepare, wallet, expect, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const currency = await expect.currencyOf(other)
-      const others = await expect.currentBalance(other)
+      const { prepare, wallet, expect } = context
+      const other = await otherPlayer(context)
+      const currency = await expect.currencyOf(other.playerId)
       const { bet, staked } = await prepare.openBet()
-      const theirs = { ...wallet.bet(bet.amount, other), transactionId: bet.transactionId }
+      const theirs = { ...wallet.bet(bet.amount, other.playerId), transactionId: bet.transactionId }
       const label = 'placebet of the other player with a known transactionId'
       const call = wallet.place(theirs, { fields: { currency }, label })
-      await expectOthersUnchanged(context, others, await expect.balanceAfter(call, staked))
+      await other.unchanged(await expect.balanceAfter(call, staked))
     },
   },
   'AU-123': {

@@ -14,12 +14,11 @@ async function settleAndRollBack(
   index: number,
   round: number,
 ): Promise<void> {
-  const isPaid = index % 2 === 0
-  const calls = [
-    () =>
-      wallet.trySettle(bet, isPaid ? 'BET_PAID' : 'VOIDED', isPaid ? add(bet.amount, units(1)) : bet.amount),
-    () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1}`),
-  ]
+  const settle = () =>
+    index % 2 === 0
+      ? wallet.trySettle(bet, 'BET_PAID', add(bet.amount, units(1)))
+      : wallet.trySettle(bet, 'VOIDED', bet.amount)
+  const calls = [settle, () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1}`)]
   if (round % 2 === 0) calls.reverse()
   // Half of the pairs are sent in one moment.
   const afterMs = index % 4 < 2 ? 0 : random.between(1, 3)
@@ -87,7 +86,9 @@ export const settlements = casesOf({
     impact: 'Two workers take the same message from the queue, and the winner is paid twice.',
     run: eachRound(async context => {
       const { prepare, wallet, expect, between, concurrently } = context
-      const [bet, payout, transactionId] = [wallet.bet(), between(10, 30), wallet.id()]
+      const bet = wallet.bet()
+      const payout = between(10, 30)
+      const transactionId = wallet.id()
       const staked = await prepare.placed(bet, context.opening)
       const problems = await concurrently(() => wallet.trySettle(bet, 'BET_PAID', payout, transactionId))
       if (!problems.includes(null)) throw new Skipped(`a bet could not be settled: ${problems[0]}`)
@@ -100,18 +101,21 @@ export const settlements = casesOf({
     source: 'spec 3, D17',
     needs: ['settle'],
     impact: 'A payout and a stake are booked at the same moment, and one of them disappears.',
-    run: eachRound(async ({ prepare, wallet, expect, settings, between, concurrently }) => {
+    run: eachRound(async ({ prepare, wallet, expect, settings, between }) => {
       const half = Math.ceil(settings.concurrency / 2)
-      const small = () => wallet.bet(between(10, 30))
-      const [settled, placed] = [Array.from({ length: half }, small), Array.from({ length: half }, small)]
+      const settled = wallet.bets(half, () => between(10, 30))
+      const placed = wallet.bets(half, () => between(10, 30))
       let balance = await expect.currentBalance()
       for (const bet of settled) balance = await prepare.placed(bet, balance)
       const payout = between(10, 30)
-      await concurrently(async index => {
-        const bet = (index % 2 === 0 ? settled : placed)[index >> 1] as Bet
-        if (index % 2 === 0) return await wallet.settle(bet, 'BET_PAID', payout)
-        expect.success(await wallet.place(bet, 'concurrent placebet'))
-      }, 2 * half)
+      const both = async (bet: Bet, index: number) => {
+        const [, answer] = await Promise.all([
+          wallet.settle(bet, 'BET_PAID', payout),
+          wallet.place(placed[index] as Bet, 'concurrent placebet'),
+        ])
+        expect.success(answer)
+      }
+      await Promise.all(settled.map(both))
       for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
       await expect.balance(balance, `after ${half} settlements and ${half} bets at the same time`)
     }),
@@ -159,14 +163,11 @@ export const settlements = casesOf({
     needs: bothNeeds,
     impact: 'A payout counts as collected that was never debited, and the player keeps it.',
     run: eachRound(async context => {
-      const { prepare, wallet, expect, units, settings, random, between, concurrently, wait } = context
-      const bets = Array.from({ length: Math.min(settings.concurrency, 8) }, () =>
-        wallet.bet(between(40, 60)),
-      )
+      const { prepare, wallet, expect, units, settings, random, between, wait } = context
+      const bets = wallet.bets(Math.min(settings.concurrency, 8), () => between(40, 60))
       for (const bet of bets) context.opening = await prepare.placed(bet, context.opening)
       for (const bet of bets) await wallet.settle(bet, 'BET_PAID', units(11))
-      await concurrently(async index => {
-        const bet = bets[index] as Bet
+      const meeting = async (bet: Bet, index: number) => {
         const settled = async () => {
           if (index % 4 > 0) await wait(random.between(0, index))
           await wallet.trySettle(bet, 'BET_PAID', units(13))
@@ -174,7 +175,8 @@ export const settlements = casesOf({
         await Promise.all([wallet.unsettle(bet, 'UNSCORED'), settled()])
         // It is refused where the first one has met both payouts.
         await wallet.unsettle(bet, 'UNSCORED')
-      }, bets.length)
+      }
+      await Promise.all(bets.map(meeting))
       const when = 'after concurrent settlements and unsettlements, and one unsettlement more'
       await expect.balance(context.opening, when)
     }),
@@ -213,11 +215,11 @@ export const settlements = casesOf({
     needs: ['settle'],
     impact: 'The stake is returned, and the payout or the void is credited as well.',
     run: eachRound(async (context, round) => {
-      const { prepare, wallet, expect, opening, units, settings, concurrently } = context
-      const bets = Array.from({ length: Math.min(settings.concurrency, 8) }, () => wallet.bet(units(20)))
+      const { prepare, wallet, expect, opening, units, settings } = context
+      const bets = wallet.bets(Math.min(settings.concurrency, 8), () => units(20))
       let staked = opening
       for (const bet of bets) staked = await prepare.placed(bet, staked)
-      await concurrently(index => settleAndRollBack(context, bets[index] as Bet, index, round), bets.length)
+      await Promise.all(bets.map((bet, index) => settleAndRollBack(context, bet, index, round)))
       // A bet that was paid is one smallest unit more than its stake, and any other one is its stake.
       const most = add(opening, units(bets.length))
       const seen = await expect.currentBalance()
