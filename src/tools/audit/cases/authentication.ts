@@ -84,7 +84,8 @@ export const authentication = casesOf({
     needs,
     impact: 'An attacker without a password can use up transactionIds and block bets before they arrive.',
     async run({ wallet, expect, opening }) {
-      const [bet, unknown] = [wallet.bet(), wallet.bet()]
+      const bet = wallet.bet()
+      const unknown = wallet.bet()
       const change = (operation: string) =>
         ({ credentials: 'none', label: `${operation} without credentials` }) as const
       expect.error(await wallet.place(bet, change('placebet')))

@@ -118,7 +118,8 @@ export const basics = casesOf({
     source: 'D26',
     impact: 'Every bet is refused from the day on which the platform adds a field.',
     async run({ wallet, expect, opening }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
       const more = { brandId: 'b-1', legs: [{ eventId: 7, live: true }] }
       const balance = subtract(opening, first.amount)
       const placed = wallet.place(first, { fields: more, label: 'placebet with additional fields' })
@@ -154,7 +155,9 @@ export const basics = casesOf({
     quote: 'bet-id',
     impact: 'A rollback credits the stake of another bet: too much or too little.',
     async run({ prepare, wallet, expect, opening, units }) {
-      const [first, middle, last] = [wallet.bet(units(110)), wallet.bet(units(120)), wallet.bet(units(140))]
+      const first = wallet.bet(units(110))
+      const middle = wallet.bet(units(120))
+      const last = wallet.bet(units(140))
       for (const bet of [first, middle, last]) await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(middle), subtract(opening, sumOf([first, last])))
       await expect.executed(wallet.rollback(first), subtract(opening, last.amount))
@@ -213,7 +216,8 @@ export const basics = casesOf({
     source: 'spec 2',
     impact: 'Two transactions share one reference, and a dispute cannot be traced.',
     async run({ wallet, expect }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
       const answers = [await wallet.place(first), await wallet.place(second), await wallet.rollback(first)]
       for (const answer of answers) expect.success(answer)
       const named = answers.flatMap(({ success }) => success?.walletTransactionId ?? [])

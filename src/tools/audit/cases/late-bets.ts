@@ -128,7 +128,8 @@ export const lateBets = casesOf({
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
     async run({ prepare, wallet, expect, opening }) {
-      const [late, other] = [await prepare.cancelled(), wallet.bet()]
+      const late = await prepare.cancelled()
+      const other = wallet.bet()
       const after = await expect.debit(other, opening)
       await expect.balanceAfter(wallet.place(late, lateLabel), after)
       await expect.executed(wallet.rollback(other), opening)

@@ -38,7 +38,8 @@ const scenarios: readonly Scenario[] = [
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
     async run(context, after) {
       const { prepare, wallet, expect } = context
-      const [unknown, cancelled] = [stakeOf(context), stakeOf(context)]
+      const unknown = stakeOf(context)
+      const cancelled = stakeOf(context)
       expect.success(await wallet.rollback(unknown), context.opening)
       await prepare.placed(cancelled, context.opening)
       expect.success(await wallet.rollback(cancelled), context.opening)

@@ -74,7 +74,8 @@ interface Retry {
 /** A refused bet, a cancelled bet, an open bet, and, if bets can be settled, one that was corrected. */
 async function oldTransactions(context: CaseContext): Promise<{ retries: Retry[]; balance: Decimal }> {
   const { prepare, wallet, expect, opening, units, settings, between } = context
-  const [open, cancelled] = [wallet.bet(), wallet.bet()]
+  const open = wallet.bet()
+  const cancelled = wallet.bet()
   const cancelId = wallet.id()
   let balance = await prepare.placed(open, opening)
   await prepare.placed(cancelled, balance)
@@ -89,7 +90,8 @@ async function oldTransactions(context: CaseContext): Promise<{ retries: Retry[]
   if (settings.settle === 'unsupported') return { retries, balance }
 
   const paid = wallet.bet()
-  const [settlementId, unsettlementId] = [wallet.id(), wallet.id()]
+  const settlementId = wallet.id()
+  const unsettlementId = wallet.id()
   balance = await prepare.placed(paid, balance)
   const payout = between(400, 600)
   await prepare.settled(paid, 'BET_PAID', payout, balance, settlementId)

@@ -77,7 +77,9 @@ export const replays = casesOf({
     quote: 'current-balance',
     impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
     async run({ prepare, wallet, expect, opening }) {
-      const [first, second, third] = [wallet.bet(), wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
+      const third = wallet.bet()
       for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(second))
       const current = subtract(opening, sumOf([first, third]))
@@ -197,7 +199,8 @@ export const replays = casesOf({
       for (const [first, second] of pairs) {
         expect.success(first)
         expect.success(second)
-        const [one, two] = [first.success?.walletTransactionId, second.success?.walletTransactionId]
+        const one = first.success?.walletTransactionId
+        const two = second.success?.walletTransactionId
         if (one !== two) expect.fail(`the same walletTransactionId: ${one}`, String(two), second)
       }
     },
@@ -342,7 +345,8 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact: 'One transaction credits two stakes.',
     async run({ prepare, wallet, expect, opening }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
       for (const bet of [first, second]) await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
       const balance = subtract(opening, second.amount)
@@ -424,7 +428,8 @@ export const replays = casesOf({
       const rollbackId = wallet.id()
       const calls = [() => wallet.place(bet), () => wallet.rollback(bet, rollbackId)]
       for (const call of calls) {
-        const [first, second] = [await call(), await call()]
+        const first = await call()
+        const second = await call()
         for (const answer of [first, second]) expect.success(answer)
         if (first.status !== second.status)
           expect.fail(`the same status: ${first.status}`, String(second.status), second)
