@@ -6,7 +6,7 @@ import { type AuditCase, factsOf, type Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { openClient } from './client.js'
+import { Client } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
@@ -19,7 +19,7 @@ import { TwoPartCases } from './two-part-cases.js'
 
 export async function runAudit(settings: AuditSettings, cases: readonly AuditCase[]): Promise<AuditReport> {
   const beganAt = new Date()
-  const client = openClient(settings)
+  const client = new Client(settings)
   const run: AuditRun = {
     settings,
     client,
@@ -66,7 +66,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }
   } finally {
-    client.disconnect()
+    client.close()
   }
 }
 
@@ -125,29 +125,20 @@ async function stakeSurplus({ wallet }: CaseContext, before: Decimal, balance: D
   return answer.balance ?? balance
 }
 
-const reasons: Record<Need, string> = {
-  settle: 'no way to settle was given (settle)',
-  clawbacks: 'clawbacks are disabled (clawbacks: false)',
-  'other-player': 'no second test player was given (otherPlayerId)',
-  authentication: 'calls have no credentials, headers or signature',
-  pause: 'no long pause was given (pauseMs)',
-  restart: 'no way to restart the wallet was given (restart)',
-}
-
 function skipReason({ settings, client }: AuditRun, item: AuditCase): string | null {
   if (settings.signal?.aborted) return 'the audit was stopped'
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
-  const isMet: Record<Need, boolean> = {
-    settle: settings.settle !== 'unsupported',
-    clawbacks: settings.clawbacks,
-    'other-player': settings.otherPlayerId !== null,
-    authentication:
-      settings.credentials !== null || settings.sign !== null || Object.keys(settings.headers).length > 0,
-    pause: settings.pauseMs !== null,
-    restart: settings.restart !== null,
+  const { settle, clawbacks, otherPlayerId, credentials, sign, headers, pauseMs, restart } = settings
+  const isAuthenticated = credentials !== null || sign !== null || Object.keys(headers).length > 0
+  const missing: Record<Need, string | false> = {
+    settle: settle === 'unsupported' && 'no way to settle was given (settle)',
+    clawbacks: !clawbacks && 'clawbacks are disabled (clawbacks: false)',
+    'other-player': otherPlayerId === null && 'no second test player was given (otherPlayerId)',
+    authentication: !isAuthenticated && 'calls have no credentials, headers or signature',
+    pause: pauseMs === null && 'no long pause was given (pauseMs)',
+    restart: restart === null && 'no way to restart the wallet was given (restart)',
   }
-  const missing = item.needs?.find(need => !isMet[need])
-  return missing === undefined ? null : reasons[missing]
+  return item.needs?.map(need => missing[need]).find(reason => reason !== false) ?? null
 }
 
 function skipped(item: AuditCase, reason: string): AuditResult {

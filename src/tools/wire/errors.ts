@@ -26,13 +26,16 @@ export type AuditErrorCode =
   | 'SETTLEMENT_FAILED'
   | 'BALANCE_UNREADABLE'
 
-/** Identified by `code`, which is stable; the message may change. */
-export class AuditError extends Error {
-  override readonly name = 'AuditError'
-  readonly code: AuditErrorCode
+/** An error of a tool. Identified by `code`, which is stable; the message may change. */
+export abstract class ToolError<Code extends string> extends Error {
+  readonly code: Code
 
-  constructor(code: AuditErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.code = code
   }
+}
+
+export class AuditError extends ToolError<AuditErrorCode> {
+  override readonly name = 'AuditError'
 }
