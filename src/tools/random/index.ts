@@ -9,7 +9,6 @@ export type {
   DecidedTransaction,
   Difference,
   PlayerBooks,
-  SimulationCost,
   SimulationCounts,
   SimulationProgress,
   SimulationReport,

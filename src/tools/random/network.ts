@@ -6,7 +6,7 @@
  * the platform makes no more moves, all that was held back is sent.
  */
 import type { Random } from '../numbers/random.js'
-import type { Transaction } from './books.js'
+import type { SimulatedOperation, Transaction } from './books.js'
 import { type Chaos, drawDelivery, drawDuplicateSteps, eachFault } from './chaos.js'
 import type { SimulatorClock } from './clock.js'
 import type { Judge } from './judge.js'
@@ -23,7 +23,8 @@ interface NetworkSettings {
   concurrency: number
   ratePerSecond: number | null
   backOffMsMax: number
-  readonly patience: Patience
+  /** @param operation `null`: for any answer at all */
+  patienceFor(operation: SimulatedOperation | null): Patience
   clock: SimulatorClock
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
@@ -54,7 +55,7 @@ export class Network {
   readonly over: Promise<void>
   requests = 0
   chaos: Chaos | null = null
-  #end: { resolve(): void; reject(error: unknown): void }
+  #end = { resolve() {}, reject(_error: unknown) {} }
   #ended = false
   #step = 0
   readonly #held: { step: number; release(): void }[] = []
@@ -74,11 +75,9 @@ export class Network {
 
   constructor(settings: NetworkSettings) {
     this.#settings = settings
-    let end = { resolve() {}, reject(_error: unknown) {} }
     this.over = new Promise((resolve, reject) => {
-      end = { resolve, reject }
+      this.#end = { resolve, reject }
     })
-    this.#end = end
     this.#rated.since = settings.clock.now()
   }
 
@@ -169,7 +168,7 @@ export class Network {
    * @param isPointless whether the platform itself gives up after a fault
    */
   async untilAnswered(transaction: Transaction, isPointless = () => false): Promise<Definite | null> {
-    const { clock, patience, judge } = this.#settings
+    const { clock, patienceFor, judge } = this.#settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
@@ -179,8 +178,9 @@ export class Network {
         if (faults === 0) since = clock.now()
         faults += 1
         const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-        const limitMs = Math.min(isNotFound ? notFoundMsMax : Infinity, patience.milliseconds)
-        if (reading.kind === 'fault' && faults >= patience.faults && clock.now() - since >= limitMs) {
+        const { faults: faultsMax, milliseconds } = patienceFor(transaction.operation)
+        const limitMs = Math.min(isNotFound ? notFoundMsMax : Infinity, milliseconds)
+        if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
           judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
           break
@@ -268,10 +268,10 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, patience, backOffMsMax } = this.#settings
+    const { clock, patienceFor, backOffMsMax } = this.#settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
-    if (clock.now() - this.#failingSince > patience.milliseconds) {
+    if (clock.now() - this.#failingSince > patienceFor(null).milliseconds) {
       this.stop()
       this.#end.resolve()
     } else if (backOffMsMax > 0) this.#pause(backOffMs(this.#failures, backOffMsMax))

@@ -20,9 +20,10 @@ describe('a correct wallet', () => {
 
   it('has passed, and every count is printed', () => {
     expect(text.split('\n').at(-1)).toBe('PASSED: the books of 4 players and the wallet agree to the cent.')
-    const counts = /^ +Bets +300: (\d+) accepted, (\d+) refused, (\d+) without an answer; \d+ rolled back$/m
-    const [accepted = 0, refused = 0, unanswered = 0] = (counts.exec(text) ?? []).slice(1).map(Number)
-    expect(accepted + refused + unanswered).toBe(300)
+    for (const name of ['Bets', 'Bets accepted', 'Bets refused for funds', 'Late bets refused', 'Replays absorbed'])
+      expect(text).toMatch(new RegExp(`^ +${name} +[1-9]`, 'm'))
+    expect(Object.keys(correct.counts)).toHaveLength(17)
+    expect(text).toMatch(/^ +Before the wallet +none$/m)
     expect(text).toMatch(/^ +Seed +2, ids begin with run$/m)
     expect(text).toMatch(/^ +Faults of the network +requestLost \d+, answerLost \d+, deliveredLate \d+, /m)
     expect(text).toMatch(/^ +Answers to placebet +200: [0-9,]+/m)
@@ -69,12 +70,10 @@ describe('a correct wallet', () => {
 })
 
 describe('a broken wallet', () => {
-  it('shows what it costs, and of each of the first differences the player, bet, call and amount', () => {
+  it('shows of each of the first differences the player, bet, call and amount', () => {
     const text = formatSimulationReport(broken)
     const lines = text.split('\n')
-    expect(lines.at(-1)).toMatch(
-      /^FAILED: \d+ differences\. At the end, the balances of [1-4] players? differ: [0-9.]+ \w+ too little/,
-    )
+    expect(lines.at(-1)).toMatch(/^FAILED: \d+ differences\.$/)
     const first = lines.findIndex(line => line.includes('late-bet'))
     expect(lines[first]).toMatch(/^ {2}late-bet +[a-z]+ +a bet was accepted after its rollback$/)
     expect(lines.slice(first + 1, first + 6)).toEqual([

@@ -343,7 +343,7 @@ describe('settlements that never work', () => {
   test('end the run with an error, if they are refused', async () => {
     const message = await settle(() => ({ ok: false, errorCode: 'NO_SUCH_BET' }))
     expect(message).toMatch(
-      /^the settle function never settled a bet: 20 times without success, .* 400 NO_SUCH_BET\. /,
+      /^the option settle never settled a bet. The first time: 400 NO_SUCH_BET\. /,
     )
   })
 
@@ -351,13 +351,13 @@ describe('settlements that never work', () => {
     const message = await settle(() => {
       throw new Error('no table')
     })
-    expect(message).toMatch(/the last time 500 no table/)
+    expect(message).toMatch(/The first time: \d+ times no definite answer, the last one: 500 no table/)
   })
 
   test('end the run with an error, if the URL leads elsewhere', async () => {
     const run = simulate({}, { bets: 40, settle: { url: '/nowhere' }, giveUpAfterMs: 500 })
     await expect(run).rejects.toThrow(
-      /^POST http:\/\/127\.0\.0\.1:[0-9]+\/nowhere never settled a bet: .* 404/,
+      /^POST http:\/\/127\.0\.0\.1:[0-9]+\/nowhere never settled a bet\. The first time: 404/,
     )
   })
 
@@ -451,7 +451,6 @@ describe('what a simulation cannot see', () => {
         'Lost, late and duplicated calls: the network had no faults.',
         'Races: one call was sent after the other.',
         'Rare situations: 60 bets are too few. Place 500 or more.',
-        'Amounts with more than 3 decimals: no player has a currency with more.',
       ]),
     )
     expect(report.limitations.some(sentence => sentence.includes('--pause'))).toBe(true)
@@ -571,7 +570,7 @@ describe('a simulation does not start', () => {
   test('if a limiter answers in place of the wallet: its status is named', async () => {
     const limited = { call: async () => ({ status: 429, headers: {}, body: 'Too many requests' }) }
     await expect(simulate(limited, { clock: skippingClock(), giveUpAfterMs: 1_000 })).rejects.toThrow(
-      /ann: cannot read the balance: .* was answered \d+ times no definite answer, the last one: 429/,
+      /(ann|ben|cem|dan): cannot read the balance: .* was answered \d+ times no definite answer, the last one: 429/,
     )
   })
 

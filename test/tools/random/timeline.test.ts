@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createBet } from '../../../src/tools/random/books.js'
 import { Histogram } from '../../../src/tools/random/histogram.js'
 import type { Reading } from '../../../src/tools/random/reading.js'
 import { Timeline } from '../../../src/tools/random/timeline.js'
@@ -101,7 +100,7 @@ describe('a timeline', () => {
   it('keeps the balances of the first 50 players', () => {
     const accounts = Array.from({ length: 60 }, () => openedAccount())
     const timeline = new Timeline(accounts)
-    for (const each of accounts) timeline.record(1, createBet('b', each, 1n).account, success('1'), 1, none)
+    for (const each of accounts) timeline.record(1, each, success('1'), 1, none)
     const { parts, balances } = timeline.read()
     expect(parts[0]?.calls).toBe(60)
     expect(balances.length).toBe(50)
