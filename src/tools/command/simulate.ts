@@ -184,6 +184,7 @@ const faultyOptions = ({ chaos }: Values, everyMs: number) => ({
   giveUpAfterMs: everyMs + 60_000,
   backOffMsMax: 250,
   rememberedBetsMax: 0,
+  differencesMax: 1_000_000, // every lost call is named
 })
 
 function simulationOptionsOf(values: Values, baseUrl: string): SimulationOptions {

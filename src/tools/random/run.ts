@@ -265,9 +265,7 @@ class Run {
     const answer = await this.#network.untilAnswered(transaction)
     if (answer?.kind !== 'success') return answer && { answer, change: 0n }
     const read =
-      answer.balance === null
-        ? await this.#network.untilAnswered(this.#generator.readingOf(account))
-        : answer
+      answer.balance === null ? await this.#network.untilAnswered(this.#generator.readingOf(account)) : answer
     const { balance } = { balance: null, ...read }
     const before = this.#seen.get(account) ?? account.actual
     if (balance === null || before === null) return { answer, change: 0n }
@@ -291,7 +289,8 @@ class Run {
   /** The run has judged bets and rollbacks only. */
   #settlementsFailed(): AuditError {
     const { settle, target } = this.#settings
-    const how = typeof settle === 'object' && 'url' in settle ? `POST ${settle.url.href}` : 'the option settle'
+    const how =
+      typeof settle === 'object' && 'url' in settle ? `POST ${settle.url.href}` : 'the option settle'
     const first = this.#judge.differences.find(({ operation }) => operation === 'settlement')
     return new AuditError(
       'SETTLEMENT_FAILED',

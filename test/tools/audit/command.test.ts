@@ -429,7 +429,9 @@ describe('bet-wallet simulate', () => {
     ]
     const elsewhere = await run([...wordsOf((await plain()).url), '--settle-url', '/nowhere'], password)
     expect(elsewhere).toMatchObject({ code: 2, out: '' })
-    expect(elsewhere.error).toMatch(/^Cannot judge: POST .*\/nowhere never settled a bet\. The first time: 404/m)
+    expect(elsewhere.error).toMatch(
+      /^Cannot judge: POST .*\/nowhere never settled a bet\. The first time: 404/m,
+    )
     const without = await run(wordsOf((await plain()).url), password)
     expect(without.code).toBe(0)
     expect(without.out).toMatch(/^ *Answers to settlement +never/m)

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { FaultRun } from '../../../src/tools/random/fault-commands.js'
 import { formatSimulationReport, renderSimulation } from '../../../src/tools/random/printed.js'
+import { signerOf } from '../../../src/tools/wire/signer.js'
 import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { brokenWallets } from '../wallets/broken.js'
 import { credentials } from '../wallets/library.js'
@@ -182,6 +183,15 @@ describe('given a command that has begun', () => {
   it('when the run ends before one with the password in its line, then the text is masked', async () => {
     const { report } = await runWithFaults({}, { bets: 5, commands: [`kill ${credentials.password}`] })
     expect(report.faults.stopped).toBe('the run ended before the fault kill ***: it was not injected')
+  })
+
+  it('when it has the secret of the signatures in its line, then every text is masked', async () => {
+    const sign = signerOf({ header: 'x-signature' }, 'signing-secret')
+    const { report, events } = await runWithFaults({}, { sign, commands: ['kill signing-secret'] }, () => {
+      throw new Error('ended')
+    })
+    expect(events.slice(0, 2)).toEqual(['fault 1: kill ***', 'the fault kill *** failed: ended'])
+    expect(JSON.stringify(report)).not.toContain('signing-secret')
   })
 
   it('when it fails, then its end is named, and no other one is run', async () => {

@@ -20,7 +20,13 @@ describe('a correct wallet', () => {
 
   it('has passed, and every count is printed', () => {
     expect(text.split('\n').at(-1)).toBe('PASSED: the books of 4 players and the wallet agree to the cent.')
-    for (const name of ['Bets', 'Bets accepted', 'Bets refused for funds', 'Late bets refused', 'Replays absorbed'])
+    for (const name of [
+      'Bets',
+      'Bets accepted',
+      'Bets refused for funds',
+      'Late bets refused',
+      'Replays absorbed',
+    ])
       expect(text).toMatch(new RegExp(`^ +${name} +[1-9]`, 'm'))
     expect(Object.keys(correct.counts)).toHaveLength(17)
     expect(text).toMatch(/^ +Before the wallet +none$/m)

@@ -342,9 +342,7 @@ describe('settlements that never work', () => {
 
   test('end the run with an error, if they are refused', async () => {
     const message = await settle(() => ({ ok: false, errorCode: 'NO_SUCH_BET' }))
-    expect(message).toMatch(
-      /^the option settle never settled a bet. The first time: 400 NO_SUCH_BET\. /,
-    )
+    expect(message).toMatch(/^the option settle never settled a bet. The first time: 400 NO_SUCH_BET\. /)
   })
 
   test('end the run with an error, if they fail', async () => {
@@ -398,6 +396,50 @@ describe('a run that has judged too little', () => {
   test('is not one without a way to settle', async () => {
     const { report } = await simulate({}, { chaos: 0, bets: 1, settle: 'unsupported' })
     expect(report).toMatchObject({ passed: true, unjudged: null })
+  })
+})
+
+describe('answers from before the wallet', () => {
+  const everyThird = (answer: { status: number; body: string }): Breakage => {
+    let calls = 0
+    return {
+      call: async ({ next }) => {
+        calls += 1
+        return calls > players.length && calls % 3 === 0 ? { ...answer, headers: {} } : await next()
+      },
+    }
+  }
+
+  test('are named with the first call and their number, in a run that has passed', async () => {
+    const limiter = everyThird({ status: 429, body: 'Too many requests' })
+    const { report } = await simulate(limiter, { chaos: 0, bets: 60 })
+    expect(report).toMatchObject({ passed: true, differences: [] })
+    const { first, answers } = report.foreignAnswers ?? { first: '', answers: {} }
+    expect(first).toMatch(/^429 to \w+ run-[purs]\d+$/)
+    const { placebet, unsettlement, rollbackbet } = report.answers
+    const seen = [placebet, unsettlement, rollbackbet].map(counts => counts['429'] ?? 0)
+    expect(answers).toEqual({ 429: seen.reduce((sum, times) => sum + times, 0) })
+    const text = formatSimulationReport(report)
+    expect(text).toMatch(/^PASSED: .*\. \d+ answers came from before the wallet, the first one: 429 to /m)
+    expect(text).toMatch(/^ +Before the wallet +429: \d+$/m)
+  })
+
+  test.each([
+    [{ status: 502, body: '<html>' }, '502'],
+    [{ status: 301, body: '' }, '301'],
+    [{ status: 413, body: '{"error":"too large"}' }, '413'],
+    [{ status: 200, body: '{"success":true,"data":{}}' }, '200, unreadable: balance is not a decimal'],
+  ])('are named: %j', async (answer, name) => {
+    const { report } = await simulate(everyThird(answer), { chaos: 0, bets: 10, settle: 'unsupported' })
+    expect(Object.keys(report.foreignAnswers?.answers ?? {})).toEqual([name])
+  })
+
+  test('are none of a wallet that answers by itself, whatever it answers', async () => {
+    const failing = everyThird({ status: 500, body: '' })
+    const { report } = await simulate(failing, { chaos: 0.5, bets: 60 })
+    expect(report.counts.failedCalls).toBeGreaterThan(9)
+    expect(report.foreignAnswers).toBeNull()
+    expect(formatSimulationReport(report)).toMatch(/^ +Before the wallet +none$/m)
   })
 })
 
