@@ -152,12 +152,10 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-/** What was found is 1; what was not judged, and what faults did not find out, is 2. */
-function exitCodeOf(report: SimulationReport): number {
-  const { passed, stopped, unjudged, complete, differencesCount, faults } = report
+/** What was not judged is 2, what was found is 1, and what faults did not find out is 2. */
+function exitCodeOf({ passed, stopped, unjudged, complete, differencesCount }: SimulationReport): number {
   if (passed) return stopped ? 2 : 0
-  if (!complete || differencesCount > 0) return 1
-  return unjudged === null && (faults === null || faults.stopped === null) ? 1 : 2
+  return unjudged === null && (!complete || differencesCount > 0) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */

@@ -10,24 +10,16 @@ import type { SettlementType } from '../../store.js'
 import type { Random } from '../numbers/random.js'
 import { Account, Bet, shown, type Transaction } from './books.js'
 import type { Network } from './network.js'
+import type { Settings } from './options.js'
 import { isDefinite } from './reading.js'
-import type { ClosedBet, DecidedTransaction, SimulationCounts } from './report.js'
+import type { ClosedBet, SimulationCounts } from './report.js'
 import { Transactions } from './transactions.js'
 
-interface GeneratorSettings {
+type GeneratorSettings = Settings & {
   accounts: readonly Account[]
   random: Random
   network: Network
-  runId: string
-  /** `false`: no way to settle. Bets stay as they were placed. */
-  settles: boolean
   mayBet(): boolean
-  /** Milliseconds since 1970. */
-  date: () => number
-  rememberedBetsMax: number
-  onBetClosed: ((bet: ClosedBet) => void) | null
-  /** With it, every call that may have arrived is sent until it is answered. */
-  onTransaction: ((transaction: DecidedTransaction) => void) | null
 }
 
 const chanceOf = {
@@ -45,10 +37,6 @@ const chanceOf = {
 /** As many open bets are worked on as new ones are placed. */
 const openBetsUsual = 6
 const burstBets = 3
-/** The number of rollbacks that are sent at the end of the run, as after a long failure of the platform. */
-const deferredMax = 20
-/** The rollback of one unanswered bet of this many waits until the end. */
-const deferredEvery = 4
 const reverses = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 type Reversible = keyof typeof reverses
 const settlementTypes = ['BET_PAID', 'BET_PAID', 'VOIDED', 'VOIDED', 'CASHOUT'] as const
@@ -59,8 +47,6 @@ export class Generator {
   #closed = 0
   /** Whether one was settled, and how many were not. */
   readonly settled = { worked: false, failed: 0 }
-  /** Their rollbacks are sent at the end. */
-  readonly #deferred: Bet[] = []
   /** Accepted bets of which nothing is in flight. */
   #open: Bet[] = []
   readonly #settings: GeneratorSettings
@@ -71,7 +57,7 @@ export class Generator {
   constructor(settings: GeneratorSettings, counts: SimulationCounts) {
     this.#settings = settings
     this.#counts = counts
-    this.#transactions = new Transactions(settings.runId, settings.date)
+    this.#transactions = new Transactions(settings.runId, settings.clock.date)
   }
 
   /** Makes one move: places bets, or works on an open one. */
@@ -89,10 +75,6 @@ export class Generator {
   end(): void {
     this.#isOver = true
     for (const bet of this.#open.splice(0)) this.#close(bet, 'PLACED')
-  }
-
-  sendDeferredRollbacks(): void {
-    for (const bet of this.#deferred.splice(0)) this.#settings.network.start(this.#undo(bet, 1))
   }
 
   /**
@@ -132,7 +114,7 @@ export class Generator {
     const reason = 'the wallet cannot know this player (D16)'
     const bet = new Bet(this.#transactions.newId('b'), stranger, 1n, { kind: 'overspent', reason })
     this.#counts.wrongCalls += 1
-    await this.#settings.network.exactlyOnce(this.#transactions.create(bet, 'placebet', { amount: 1n }))
+    await this.#settings.network.deliver(this.#transactions.create(bet, 'placebet', { amount: 1n }))
   }
 
   async #place(account: Account, drawn: bigint): Promise<void> {
@@ -168,10 +150,6 @@ export class Generator {
   /** Undoes a bet whose placement has an unknown outcome. */
   async #rollBackUnknown(bet: Bet, isContested: boolean): Promise<void> {
     const { network } = this.#settings
-    if (!this.#isOver && this.#deferred.length < deferredMax && this.#counts.bets % deferredEvery === 0) {
-      this.#deferred.push(bet)
-      return
-    }
     // Two processes of the platform roll the bet back at the same time, each under an id of its own.
     await this.#undo(bet, isContested && network.has('duplicated') ? 2 : 1)
     // Some platforms send a second rollback under a new id, for example after a restart. It must succeed too,
@@ -298,7 +276,7 @@ export class Generator {
           ]),
     ]
     this.#counts.wrongCalls += 1
-    const reading = await network.exactlyOnce(random.pick(calls)())
+    const reading = await network.deliver(random.pick(calls)())
     // It may still arrive, and mean something else by then.
     if (!isDefinite(reading)) this.#close(bet, 'PLACED')
   }
@@ -306,7 +284,7 @@ export class Generator {
   /** Between two parts of its life. */
   #leave(bet: Bet): void {
     if (bet.closed) return
-    if (this.#isOver || !this.#settings.settles) this.#close(bet, 'PLACED')
+    if (this.#isOver || this.#settings.settle === 'unsupported') this.#close(bet, 'PLACED')
     else this.#open.push(bet)
   }
 

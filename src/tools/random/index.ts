@@ -14,4 +14,4 @@ export type {
   SimulationReport,
 } from './report.js'
 export { simulateSportsbook } from './run.js'
-export type { PlayerTimeline, SimulationTimeline, TimelinePart } from './timeline.js'
+export type { SimulationTimeline, TimelinePart } from './timeline.js'

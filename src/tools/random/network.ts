@@ -148,15 +148,10 @@ export class Network {
     return isDefinite(reading) ? reading : null
   }
 
-  /** Sends once, without a fault of this network. */
-  async exactlyOnce(transaction: Transaction): Promise<Reading> {
-    return await this.#deliver(transaction, 'complete')
-  }
-
   /** Sends once, and loses the answer: the platform waits for it, or gives up at once. */
   async losingAnswer(transaction: Transaction, waits: boolean): Promise<null> {
     this.faultsInjected.answerLost += 1
-    const delivered = this.#deliver(transaction, 'complete')
+    const delivered = this.deliver(transaction)
     if (waits) await delivered
     else this.start(delivered)
     return null
@@ -195,21 +190,21 @@ export class Network {
 
   /** Sends a transaction again; the platform ignores the answer. */
   sendAgain(transaction: Transaction, afterSteps = 0): void {
-    this.start(this.#after(afterSteps).then(() => this.#deliver(transaction, 'complete')))
+    this.start(this.#after(afterSteps).then(() => this.deliver(transaction)))
   }
 
   /** `null`: the platform receives no answer, because of an injected fault. */
   async #attempt(transaction: Transaction): Promise<Reading | null> {
     const { random } = this.#settings
-    if (this.chaos === null) return await this.#deliver(transaction, 'complete')
+    if (this.chaos === null) return await this.deliver(transaction)
     if (this.happens('duplicated')) this.sendAgain(transaction, drawDuplicateSteps(random))
     const { fault, mode, afterSteps, platform } = drawDelivery(random, this.chaos)
     if (fault !== null) this.faultsInjected[fault] += 1
     if (mode === null) return null
     const delivered =
       afterSteps === 0
-        ? this.#deliver(transaction, mode)
-        : this.#after(afterSteps).then(() => this.#deliver(transaction, mode))
+        ? this.deliver(transaction, mode)
+        : this.#after(afterSteps).then(() => this.deliver(transaction, mode))
     if (platform === 'gives-up') {
       this.start(delivered)
       return null
@@ -218,7 +213,8 @@ export class Network {
     return platform === 'receives-answer' ? reading : null
   }
 
-  async #deliver(transaction: Transaction, mode: SendMode): Promise<Reading> {
+  /** Sends once, without a fault of this network. */
+  async deliver(transaction: Transaction, mode: SendMode = 'complete'): Promise<Reading> {
     const { clock, judge, transport, onAnswered } = this.#settings
     await this.#slot()
     this.requests += 1

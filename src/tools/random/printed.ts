@@ -1,7 +1,7 @@
 /** A run for people: the model that the printers of reports print, and its progress on one line. */
 import type { Chart } from '../report/chart.js'
 import { countText, durationText, momentText, numberText } from '../report/figures.js'
-import type { Block, Fact, Finding, Report, Section, Table } from '../report/model.js'
+import type { Block, Fact, Finding, Report, Section } from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { textOf } from '../report/text.js'
 import {
@@ -49,8 +49,7 @@ const partOf = (done: number, all: number | null) => (all === null ? 0 : done >=
 const curvesMax = 12
 
 function printedReport(report: SimulationReport): Report {
-  const { target, startedAt, passed, stopped, differences, differencesCount, limitations, timeline, faults } =
-    report
+  const { target, startedAt, passed, stopped, differences, differencesCount, timeline, faults } = report
   const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
   const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
   return {
@@ -76,9 +75,7 @@ function printedReport(report: SimulationReport): Report {
             onPage('Over time', { kind: 'charts', charts: chartsOf(timeline, report.durationMs) }),
             onPage('Balances over time', ...balanceCharts(timeline, report)),
           ]),
-      onPage('Balances at the end', booksTable(report)),
       section('Counts', { kind: 'facts', facts: factsOf(report) }),
-      section('What this run cannot see', { kind: 'list', items: limitations }),
     ],
     footnotes: [
       'The run plays the platform over a network with faults, keeps its own books, and compares every balance that the wallet answers with them. Expected: what these books say. Answers of concurrent calls may overtake each other. Failed calls are retried, as the platform does.',
@@ -140,22 +137,6 @@ function findingOf(difference: Difference): Finding {
 }
 
 const isWrong = ({ expected, actual }: PlayerBooks) => expected === null || actual !== expected
-
-function booksTable({ books: { players } }: SimulationReport): Table {
-  const names = ['Player', 'Currency', 'At the start', 'Expected', 'Wallet']
-  const sorted = players.toSorted((one, other) => Number(isWrong(other)) - Number(isWrong(one)))
-  return {
-    kind: 'table',
-    columns: names.map((name, index) => ({ name, isNumber: index > 1 })),
-    total: players.length,
-    rows: sorted.map(player => {
-      const { playerId, currency, opening, expected, expectedLeast, expectedMost, actual } = player
-      const text = actual ?? 'no answer'
-      const wanted = expected ?? `${expectedLeast} to ${expectedMost}`
-      return [playerId, currency, opening, wanted, isWrong(player) ? { text, tone: 'fail' } : text]
-    }),
-  }
-}
 
 // ── Counts ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -236,20 +217,29 @@ function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Ch
 }
 
 /** Players whose books differ come first. */
-function balanceCharts({ balances }: SimulationTimeline, { books, durationMs }: SimulationReport): Block[] {
-  const ofPlayer = new Map(books.players.map(player => [player.playerId, player]))
-  const differs = (playerId: string) => isWrong(ofPlayer.get(playerId) as PlayerBooks)
-  const shown = balances
-    .filter(player => player.balances.length > 0)
-    .sort((one, other) => Number(differs(other.playerId)) - Number(differs(one.playerId)))
+function balanceCharts(
+  { parts, partMs }: SimulationTimeline,
+  { books, durationMs }: SimulationReport,
+): Block[] {
+  const differing = books.players.filter(isWrong)
+  const shown = [...new Set([...differing, ...books.players])]
+    .filter(({ playerId }) => parts.some(({ balances }) => Object.hasOwn(balances, playerId)))
     .slice(0, curvesMax)
-  const charts = shown.map(({ playerId, currency, balances: seen }): Chart => {
-    const opening = { atMs: 0, balance: ofPlayer.get(playerId)?.opening ?? '' }
-    const points = [opening, ...seen].map(({ atMs, balance }) => ({
-      ...{ at: atMs, value: Number(balance), text: `${balance} ${currency}` },
-    }))
-    const title = `${playerId}${differs(playerId) ? ' (differs)' : ''}`
-    return { ...axis(durationMs), title, steps: true, lines: [{ name: '', points }] }
+  const charts = shown.map((player): Chart => {
+    const { playerId, currency, opening } = player
+    const pointOf = (at: number, balance: string) => ({
+      ...{ at, value: Number(balance), text: `${balance} ${currency}` },
+    })
+    const points = parts.flatMap(({ balances }, index) =>
+      Object.hasOwn(balances, playerId) ? [pointOf((index + 1) * partMs, `${balances[playerId]}`)] : [],
+    )
+    const title = `${playerId}${isWrong(player) ? ' (differs)' : ''}`
+    return {
+      ...axis(durationMs),
+      title,
+      steps: true,
+      lines: [{ name: '', points: [pointOf(0, opening), ...points] }],
+    }
   })
   const isPart = books.players.length > shown.length
   const text = isPart ? `${shown.length} of ${countText(books.players.length, 'player')}.` : ''

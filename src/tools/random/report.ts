@@ -136,8 +136,6 @@ export interface SimulationReport {
   differencesCount: number
   /** Answers that are not the interface's: of a proxy or a limiter before the wallet; `null`: none. */
   foreignAnswers: ForeignAnswers | null
-  /** What this run cannot see, one sentence each. */
-  limitations: string[]
   /** The first differences, at most `differencesMax`. */
   differences: Difference[]
   /** Requests sent, including retries and duplicates. */
@@ -237,42 +235,4 @@ export interface SimulationProgress {
   differencesCount: number
   /** The last request was not answered. */
   walletUnreachable: boolean
-}
-
-/** Fewer bets do not have every situation several times. */
-const betsLeast = 500
-
-interface Limits {
-  chaos: Chaos
-  concurrency: number
-  pauseMs: number
-  settle: unknown
-}
-
-/** What a run cannot see, one sentence each. */
-export function limitationsOf(
-  { chaos, concurrency, pauseMs, settle }: Limits,
-  counts: SimulationCounts,
-  durationMs: number,
-): string[] {
-  const settles = settle !== 'unsupported'
-  const isFaultless = Object.values(chaos).every(probability => probability === 0)
-  const seconds = Math.ceil(Math.max(durationMs, pauseMs) / 1000)
-  const sentences = [
-    counts.betsRefusedForFunds === 0 &&
-      'No bet was refused for funds: the players had too much money for that to be tested.',
-    settles &&
-      counts.clawbacksRefused === 0 &&
-      'No clawback was refused for funds: uncollected clawbacks were not tested.',
-    !settles && 'Settlements and unsettlements: none were sent.',
-    isFaultless && 'Lost, late and duplicated calls: the network had no faults.',
-    !isFaultless && counts.lateBetsRefused === 0 && 'Bets that arrive after their rollback: there were none.',
-    concurrency === 1 && 'Races: one call was sent after the other.',
-    counts.bets < betsLeast &&
-      `Rare situations: ${counts.bets} bets are too few. Place ${betsLeast} or more.`,
-    `What the wallet forgets later than ${seconds} s after a call: use --pause (pauseMs).`,
-    'What the wallet loses when it is restarted: restart it during a run, which waits for it.',
-    'Deadlocks, passwords, malformed requests, statuses and error codes: run the audit.',
-  ]
-  return sentences.filter(sentence => sentence !== false)
 }

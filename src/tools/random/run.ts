@@ -12,13 +12,7 @@ import { Network } from './network.js'
 import { openBooks } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { answerText, type Definite, type Reading } from './reading.js'
-import {
-  limitationsOf,
-  playerBooksOf,
-  SimulationCounts,
-  type SimulationProgress,
-  type SimulationReport,
-} from './report.js'
+import { playerBooksOf, SimulationCounts, type SimulationProgress, type SimulationReport } from './report.js'
 import { Tally } from './tally.js'
 import { Timeline } from './timeline.js'
 import { decidedOf } from './transactions.js'
@@ -103,14 +97,10 @@ class Run {
       onAnswered: (transaction, reading, milliseconds) =>
         this.#onAnswered(transaction, reading, milliseconds),
     })
-    const generated = {
-      ...settings,
-      ...{ accounts: this.#accounts, network: this.#network, random: createRandom(seed, streams.calls) },
-      settles: settings.settle !== 'unsupported',
-      mayBet: () => this.#phase === 'betting' && !this.#isBettingOver(),
-      date: clock.date,
-    }
-    this.#generator = new Generator(generated, this.#counts)
+    const random = createRandom(seed, streams.calls)
+    const mayBet = () => this.#phase === 'betting' && !this.#isBettingOver()
+    const parts = { accounts: this.#accounts, network: this.#network, random, mayBet }
+    this.#generator = new Generator({ ...settings, ...parts }, this.#counts)
     this.#timeline = settings.timeline ? new Timeline(this.#accounts) : null
     this.#startedAt = clock.now()
     this.#startedDate = clock.date()
@@ -127,8 +117,6 @@ class Run {
     await Promise.race([played, network.over]).finally(() => network.stop())
     this.#isComplete = isPlayed
     if (!isPlayed) this.#giveUp()
-    const { worked, failed } = this.#generator.settled
-    if (!worked && failed > 0) throw this.#settlementsFailed()
     this.#timeline?.count(this.#settings.clock.now() - this.#startedAt, this.#totals())
     this.#reportProgress()
     return this.#report()
@@ -198,8 +186,6 @@ class Run {
   /** Sends all transactions of the remembered bets again: every decision must be replayed (D2). */
   async #sendAllAgain(): Promise<void> {
     const network = this.#network
-    this.#generator.sendDeferredRollbacks()
-    await network.drained()
     for (const { transactions, rolledBackAt } of this.#generator.remembered) {
       for (const transaction of transactions) {
         // A placebet that never arrived before its rollback must be refused (D11).
@@ -286,19 +272,6 @@ class Run {
       this.#judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
   }
 
-  /** The run has judged bets and rollbacks only. */
-  #settlementsFailed(): AuditError {
-    const { settle, target } = this.#settings
-    const how =
-      typeof settle === 'object' && 'url' in settle ? `POST ${settle.url.href}` : 'the option settle'
-    const first = this.#judge.differences.find(({ operation }) => operation === 'settlement')
-    return new AuditError(
-      'SETTLEMENT_FAILED',
-      `${how} never settled a bet. The first time: ${first?.actual ?? 'no answer'}. ${target} cannot be judged ` +
-        'without settlements: correct it, or set it to "unsupported" (--settle-url, --settle-command)',
-    )
-  }
-
   /** What has never answered definitely is given up early: probably the address is wrong. */
   #hasWorked(operation: SimulatedOperation | null): boolean {
     return operation === 'settlement' ? this.#generator.settled.worked : this.#tally.hasAnswered
@@ -347,7 +320,7 @@ class Run {
     if (this.#counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
     return this.#settings.settle === 'unsupported' || this.#generator.settled.worked
       ? null
-      : 'settlements were not judged: none succeeded'
+      : 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
   }
 
   #report(): SimulationReport {
@@ -366,7 +339,6 @@ class Run {
       stopped: this.#isStopped,
       complete: this.#isComplete,
       foreignAnswers: this.#tally.foreign,
-      limitations: limitationsOf(this.#settings, counts, durationMs),
       differences,
       requestsPerSecond: perSecond(requests, durationMs),
       latencyMs: this.#tally.latency(),

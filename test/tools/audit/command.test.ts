@@ -428,10 +428,9 @@ describe('bet-wallet simulate', () => {
       '1',
     ]
     const elsewhere = await run([...wordsOf((await plain()).url), '--settle-url', '/nowhere'], password)
-    expect(elsewhere).toMatchObject({ code: 2, out: '' })
-    expect(elsewhere.error).toMatch(
-      /^Cannot judge: POST .*\/nowhere never settled a bet\. The first time: 404/m,
-    )
+    expect(elsewhere.code).toBe(2)
+    expect(elsewhere.out).toMatch(/^FAILED: no settlement succeeded: see .*--settle-url/m)
+    expect(elsewhere.out).toMatch(/^ +Actual +404 /m)
     const without = await run(wordsOf((await plain()).url), password)
     expect(without.code).toBe(0)
     expect(without.out).toMatch(/^ *Answers to settlement +never/m)

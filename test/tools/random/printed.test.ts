@@ -39,15 +39,12 @@ describe('a correct wallet', () => {
   it('has no heading without lines: charts are on the page only', () => {
     const lines = text.split('\n')
     const headings = lines.filter((line, index) => /^\S/.test(line) && lines[index - 1] === '').slice(0, -1)
-    expect(headings).toEqual(['Counts', 'What this run cannot see'])
+    expect(headings).toEqual(['Counts'])
   })
 
   it('has charts of calls, faults, latencies and balances on its page', () => {
     expectGoodPage(page)
-    expect(sectionsOf(page)).toEqual([
-      ...['Over time', 'Balances over time', 'Balances at the end', 'Counts'],
-      ...['What this run cannot see', 'How to read this'],
-    ])
+    expect(sectionsOf(page)).toEqual([...['Over time', 'Balances over time', 'Counts', 'How to read this']])
     const titles = [...page.matchAll(/role="img"[^>]*><title>([^<]*)/g)].map(([, title]) => title)
     expect(titles.map(title => title?.replace(/ in .*/, ''))).toEqual([
       ...['Calls', 'Refusals (4xx)', 'Failed calls (5xx, no answer)', 'Injected faults of the network'],
@@ -69,7 +66,7 @@ describe('a correct wallet', () => {
   })
 
   it('has a timeline only on request', async () => {
-    expect(sectionsOf(renderSimulation({ ...correct, timeline: null }))[0]).toBe('Balances at the end')
+    expect(sectionsOf(renderSimulation({ ...correct, timeline: null }))[0]).toBe('Counts')
     expect((await simulate({}, { bets: 5 })).report.timeline).toBeNull()
     await expect(simulate({}, { timeline: 'yes' as never })).rejects.toThrow('timeline must be true or false')
   })
@@ -102,9 +99,9 @@ describe('a broken wallet', () => {
   it('of many players shows 12 curves, first those of players who differ', () => {
     const [player] = correct.books.players as [SimulationReport['books']['players'][number]]
     const ids = Array.from({ length: 40 }, (_, index) => `p-${index}`)
-    const balances = ids.map(playerId => ({
-      ...{ playerId, currency: 'EUR', balances: [{ atMs: 1, balance: '1.00' }] },
-    }))
+    const [part] = correct.timeline?.parts ?? []
+    if (part === undefined) throw new Error('no timeline')
+    const balances = Object.fromEntries(ids.map(playerId => [playerId, '1.00']))
     const players = ids.map(playerId => ({
       ...player,
       playerId,
@@ -112,7 +109,7 @@ describe('a broken wallet', () => {
     }))
     const page = renderSimulation({
       ...correct,
-      ...{ books: { players }, timeline: { partMs: 1, parts: [], balances } },
+      ...{ books: { players }, timeline: { partMs: 1, parts: [{ ...part, balances }] } },
     })
     const curves = [...page.matchAll(/<title>(p-\d+.*?)<\/title>/g)].map(([, title]) => title)
     expect([curves.length, curves[0]]).toEqual([12, 'p-30 (differs)'])
