@@ -45,8 +45,8 @@ export class Generator {
   /** A random sample of the closed bets, of which transactions are sent again at the end. */
   readonly remembered: Bet[] = []
   #closed = 0
-  /** Whether one was settled, and how many were not. */
-  readonly settled = { worked: false, failed: 0 }
+  /** Settlements that have ended without success. */
+  unsettled = 0
   /** Accepted bets of which nothing is in flight. */
   #open: Bet[] = []
   readonly #settings: GeneratorSettings
@@ -220,11 +220,8 @@ export class Generator {
 
   async #credit(bet: Bet, settlement: Transaction): Promise<void> {
     const answer = await this.#settings.network.untilAnswered(settlement)
-    if (answer?.kind === 'success') {
-      this.settled.worked = true
-      return
-    }
-    this.settled.failed += 1
+    if (answer?.kind === 'success') return
+    this.unsettled += 1
     bet.credits = bet.credits.filter(one => one !== settlement)
     this.#close(bet, 'PLACED')
   }

@@ -21,30 +21,20 @@ export const renderSimulation = (report: SimulationReport): string => pageOf(pri
 
 /** A run in one line. */
 export function formatSimulationProgress(progress: SimulationProgress): string {
-  const { phase, bets, requests, requestsPerSecond, latencyMs, failedCalls, differencesCount } = progress
-  return [
-    `${Math.floor(shareOf(progress) * 100)} %`.padStart(5),
-    phase,
-    countText(bets, 'bet'),
+  const { phase, elapsedMs, bets, betsMax, requests, failedCalls, differencesCount } = progress
+  const parts = [
+    phase.padEnd('reconciling'.length),
+    durationText(elapsedMs),
+    betsMax === null ? countText(bets, 'bet') : `${numberText(bets)} of ${countText(betsMax, 'bet')}`,
     countText(requests, 'request'),
-    `${numberText(Math.round(requestsPerSecond))}/s`,
-    `p99 ${durationText(latencyMs.p99)}`,
+    `${numberText(Math.round(progress.requestsPerSecond))}/s`,
+    `p99 ${durationText(progress.latencyMs.p99)}`,
     progress.walletUnreachable ? 'THE WALLET DOES NOT ANSWER' : '',
     countText(differencesCount, 'difference'),
     failedCalls === 0 ? '' : countText(failedCalls, 'failed call'),
   ]
-    .filter(Boolean)
-    .join('  ')
+  return parts.filter(Boolean).join('  ')
 }
-
-/** The share of betting that is done: by bets or by time, whichever is further. */
-function shareOf({ phase, bets, betsMax, elapsedMs, durationMs }: SimulationProgress): number {
-  if (phase === 'opening') return 0
-  if (phase !== 'betting') return 1
-  return Math.max(partOf(bets, betsMax), partOf(elapsedMs, durationMs))
-}
-
-const partOf = (done: number, all: number | null) => (all === null ? 0 : done >= all ? 1 : done / all)
 
 const curvesMax = 12
 

@@ -224,7 +224,6 @@ export class SimulationCounts {
 export interface SimulationProgress {
   phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'
   elapsedMs: number
-  durationMs: number | null
   bets: number
   betsMax: number | null
   requests: number

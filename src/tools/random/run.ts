@@ -26,7 +26,7 @@ const faultsMax = 60
 const firstFaultsMax = 10
 const firstGiveUpAfterMsMax = 5_000
 /** Betting ends after so many settlements without a success. */
-const settlementsFailedMax = 20
+const unsettledMax = 20
 
 /**
  * Plays the platform against a running wallet (spec 4): random calls over a network with faults. Judges every
@@ -173,11 +173,10 @@ class Run {
 
   #isBettingOver(): boolean {
     const { betsMax, durationMs, signal, clock } = this.#settings
-    const { settled } = this.#generator
     return (
       signal?.aborted === true ||
       this.#faults?.isOver === true ||
-      (!settled.worked && settled.failed >= settlementsFailedMax) ||
+      (this.#generator.unsettled >= unsettledMax && !this.#hasWorked('settlement')) ||
       (betsMax !== null && this.#counts.bets >= betsMax) ||
       (durationMs !== null && clock.now() - this.#bettingSince >= durationMs)
     )
@@ -274,7 +273,8 @@ class Run {
 
   /** What has never answered definitely is given up early: probably the address is wrong. */
   #hasWorked(operation: SimulatedOperation | null): boolean {
-    return operation === 'settlement' ? this.#generator.settled.worked : this.#tally.hasAnswered
+    if (operation !== 'settlement') return this.#tally.hasAnswered
+    return this.#accounts.some(({ accepted }) => accepted.settlement > 0)
   }
 
   // ── Progress and report ────────────────────────────────────────────────────────────────────────────────
@@ -302,12 +302,12 @@ class Run {
   }
 
   #reportProgress(): void {
-    const { clock, durationMs, betsMax, onProgress } = this.#settings
+    const { clock, betsMax, onProgress } = this.#settings
     const now = clock.now()
     const { requests } = this.#network
     const { bets, failedCalls } = this.#counts
     onProgress?.({
-      ...{ phase: this.#phase, elapsedMs: now - this.#startedAt, durationMs, betsMax, requests, bets },
+      ...{ phase: this.#phase, elapsedMs: now - this.#startedAt, betsMax, requests, bets },
       ...{ failedCalls, differencesCount: this.#judge.differencesCount },
       requestsPerSecond: perSecond(requests - this.#reported.requests, now - this.#reported.at),
       latencyMs: this.#tally.latency(),
@@ -318,7 +318,7 @@ class Run {
 
   #unjudged(): string | null {
     if (this.#counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
-    return this.#settings.settle === 'unsupported' || this.#generator.settled.worked
+    return this.#settings.settle === 'unsupported' || this.#hasWorked('settlement')
       ? null
       : 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
   }
