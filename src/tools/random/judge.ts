@@ -134,8 +134,15 @@ function differenceOf(transaction: Transaction, { kind, expected, actual, units 
   const { account, bet, operation, transactionId } = transaction
   const { playerId, currency } = account
   return {
-    ...{ kind, playerId, betId: bet.betId, operation, transactionId, expected, actual, currency },
+    kind,
+    playerId,
+    betId: bet.betId,
+    operation,
+    transactionId,
+    expected,
+    actual,
     amount: units === undefined ? null : shown(units, account),
+    currency,
     recentTransactions: account.recent.map(nameOf),
   }
 }

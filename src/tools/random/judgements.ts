@@ -127,10 +127,8 @@ export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
   if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
   if (isUncollected(delivery, reading)) return [] // D7
 
-  const allowed = operation === 'unsettlement' ? 'success or INSUFFICIENT_FUNDS' : 'success'
-  const expected = `${allowed}: ${reasonFor(transaction)}`
-  const units = unitsWithheld(transaction)
-  return [{ kind: 'refused', expected, actual, ...(units === null ? {} : { units }) }]
+  const { expected, units } = requiredOf(transaction)
+  return [{ kind: 'refused', expected, actual, ...(units !== null && { units }) }]
 }
 
 function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
@@ -149,18 +147,15 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
   return [{ kind: 'refused', expected, actual }]
 }
 
-/** The error of the balance that results from a refused change. */
-function unitsWithheld({ operation, bet, amount }: Transaction): bigint | null {
-  if (operation === 'settlement') return -amount
-  if (operation === 'unsettlement') return amount
-  return bet.placed?.first?.kind === 'success' ? -bet.stake : null
-}
-
-function reasonFor({ operation, bet }: Transaction): string {
-  if (operation === 'settlement') return 'the bet was accepted'
-  if (operation === 'unsettlement') return 'the settlement was credited and not reversed'
-  if (bet.placed?.first?.kind === 'success') return 'the bet was accepted and never settled'
-  return 'a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
+/** Why a call must succeed, and the error of the balance that results from its refusal. */
+function requiredOf({ operation, bet, amount }: Transaction): { expected: string; units: bigint | null } {
+  if (operation === 'settlement') return { expected: 'success: the bet was accepted', units: -amount }
+  const credited = 'success or INSUFFICIENT_FUNDS: the settlement was credited and not reversed'
+  if (operation === 'unsettlement') return { expected: credited, units: amount }
+  if (bet.placed?.first?.kind === 'success')
+    return { expected: 'success: the bet was accepted and never settled', units: -bet.stake }
+  const expected = 'success: a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
+  return { expected, units: null }
 }
 
 /** The balance of a success, after the success was entered into the books. */

@@ -12,7 +12,7 @@ import {
   type SimulationProgress,
   type SimulationReport,
 } from './report.js'
-import type { SimulationTimeline, TimelinePart } from './timeline.js'
+import type { SimulationTimeline } from './timeline.js'
 
 export const formatSimulationReport = (report: SimulationReport): string => textOf(printedReport(report))
 
@@ -139,10 +139,9 @@ function factsOf(report: SimulationReport): Fact[] {
     ['Latency', listOf(latencyMs, durationText)],
     ...Object.entries(counts).map(([name, count]): Fact => [wordsOf(name), numberText(count)]),
     ['Faults of the network', listOf(faultsInjected, numberText) || 'none'],
-    ...Object.entries(answers).map(([operation, all]): Fact => {
-      const sorted = Object.entries(all).sort(([, one], [, other]) => other - one)
-      return [`Answers to ${operation}`, listOf(Object.fromEntries(sorted), numberText, ': ') || 'never']
-    }),
+    ...Object.entries(answers).map(
+      ([operation, all]): Fact => [`Answers to ${operation}`, listOf(all, numberText, ': ') || 'never'],
+    ),
     ['Before the wallet', listOf(report.foreignAnswers?.answers ?? {}, numberText, ': ') || 'none'],
     ['Seed', `${report.seed}, ids begin with ${report.runId}`],
   ]
@@ -176,33 +175,31 @@ const counted = {
 } as const
 
 function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Chart[] {
-  const lineOf = (
-    name: string,
-    read: (part: TimelinePart) => number | undefined,
-    text: (value: number) => string,
-  ) => ({
+  const lineOf = (name: string, values: (number | undefined)[], text: (value: number) => string) => ({
     name,
-    points: parts.flatMap((part, index) => {
-      const value = read(part)
-      return value === undefined ? [] : [{ at: index * partMs, value, text: text(value) }]
-    }),
+    points: values.flatMap((value, index) =>
+      value === undefined ? [] : [{ at: index * partMs, value, text: text(value) }],
+    ),
   })
   const names = Object.keys(counted) as (keyof typeof counted)[]
+  const latencies = (['p50', 'p99', 'max'] as const).map(name => {
+    const values = parts.map(({ latencyMs }) => latencyMs?.[name])
+    return lineOf(name, values, durationText)
+  })
   return [
     ...names.map(name => ({
       ...axis(durationMs),
       title: `${counted[name]} in ${durationText(partMs)}`,
       steps: true,
-      lines: [lineOf('', part => part[name], numberText)],
+      lines: [
+        lineOf(
+          '',
+          parts.map(part => part[name]),
+          numberText,
+        ),
+      ],
     })),
-    {
-      ...axis(durationMs),
-      title: 'Latency of the answers',
-      logarithmic: true,
-      lines: (['p50', 'p99', 'max'] as const).map(name =>
-        lineOf(name, part => part.latencyMs?.[name], durationText),
-      ),
-    },
+    { ...axis(durationMs), title: 'Latency of the answers', logarithmic: true, lines: latencies },
   ]
 }
 
@@ -218,7 +215,9 @@ function balanceCharts(
   const charts = shown.map((player): Chart => {
     const { playerId, currency, opening } = player
     const pointOf = (at: number, balance: string) => ({
-      ...{ at, value: Number(balance), text: `${balance} ${currency}` },
+      at,
+      value: Number(balance),
+      text: `${balance} ${currency}`,
     })
     const points = parts.flatMap(({ balances }, index) =>
       Object.hasOwn(balances, playerId) ? [pointOf((index + 1) * partMs, `${balances[playerId]}`)] : [],

@@ -73,7 +73,10 @@ export interface PlayerBooks {
 export function playerBooksOf(account: Account): PlayerBooks {
   const { playerId, currency, opening, low, high, accepted, refused, actual, minorUnits } = account
   return {
-    ...{ playerId, currency, accepted, refused },
+    playerId,
+    currency,
+    accepted,
+    refused,
     opening: shown(opening, account),
     expected: low === high ? shown(low, account) : null,
     expectedLeast: shown(low, account),

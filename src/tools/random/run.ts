@@ -307,8 +307,13 @@ class Run {
     const { requests } = this.#network
     const { bets, failedCalls } = this.#counts
     onProgress?.({
-      ...{ phase: this.#phase, elapsedMs: now - this.#startedAt, betsMax, requests, bets },
-      ...{ failedCalls, differencesCount: this.#judge.differencesCount },
+      phase: this.#phase,
+      elapsedMs: now - this.#startedAt,
+      betsMax,
+      requests,
+      bets,
+      failedCalls,
+      differencesCount: this.#judge.differencesCount,
       requestsPerSecond: perSecond(requests - this.#reported.requests, now - this.#reported.at),
       latencyMs: this.#tally.latency(),
       walletUnreachable: this.#network.isUnreachable,
@@ -333,8 +338,19 @@ class Run {
     const faults = this.#faults?.result() ?? null
     const isWhole = this.#isComplete && differencesCount === 0
     return {
-      ...{ formatVersion: 1, target, startedAt: new Date(this.#startedDate).toISOString(), durationMs },
-      ...{ seed, runId, chaos, concurrency, requests, counts, differencesCount, unjudged, faults },
+      formatVersion: 1,
+      target,
+      startedAt: new Date(this.#startedDate).toISOString(),
+      durationMs,
+      seed,
+      runId,
+      chaos,
+      concurrency,
+      requests,
+      counts,
+      differencesCount,
+      unjudged,
+      faults,
       passed: isWhole && unjudged === null && (faults === null || faults.stopped === null),
       stopped: this.#isStopped,
       complete: this.#isComplete,

@@ -615,7 +615,7 @@ describe('a simulation does not start', () => {
     [{ players: [] }, /players must be/],
     [{ players: ['ann', 'ann'] }, /ann is duplicated/],
     [{ chaos: 2 }, /chaos must be/],
-    [{ chaos: { lost: 1 } }, /chaos.lost is not one of/],
+    [{ chaos: { lost: 1 } }, /unknown option "chaos.lost"/],
     [{ chaos: { requestLost: 1 } }, /the run would never end/],
     [{ bets: -1 }, /bets must be/],
     [{ concurrency: 0 }, /concurrency must be/],
