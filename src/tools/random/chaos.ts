@@ -31,7 +31,7 @@ export interface Chaos {
 /** The probabilities at chaos 1. A smaller number scales them down. */
 const worst: Readonly<Chaos> = {
   requestLost: 0.1,
-  answerLost: 0.2,
+  answerLost: 0.12,
   deliveredLate: 0.1,
   delayed: 0.2,
   disconnected: 0.06,

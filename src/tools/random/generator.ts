@@ -27,6 +27,8 @@ const chanceOf = {
   burst: 0.02,
   stranger: 0.01,
   foreignCurrency: 0.02,
+  lostAnswer: 0.025,
+  earlyRollback: 0.025,
   spent: 0.25,
   equalPayouts: 0.3,
   otherPayout: 0.4,
@@ -118,17 +120,24 @@ export class Generator {
   async #place(account: Account, drawn: bigint): Promise<void> {
     const { mayBet, network, random } = this.#settings
     if (!mayBet()) return
-    const isForeign = random.chance(chanceOf.foreignCurrency)
-    const currency = isForeign ? foreignTo(account, random) : account.currency
-    // One is a valid amount in every currency.
-    const stake = isForeign ? 10n ** BigInt(account.decimals) : limited(drawn, largestAmount(account))
+    const cents = limited(inCents(drawn, account), largestAmount(account))
+    const isForeign = cents > 0n && random.chance(chanceOf.foreignCurrency)
+    const currency = isForeign ? foreignTo(account, random) : null
+    const stake = isForeign ? cents : limited(drawn, largestAmount(account))
     const reason = `the bet is in ${currency}, and the player's currency is ${account.currency} (D23)`
     const invalid = isForeign ? ({ kind: 'currency', reason } as const) : null
     const bet = new Bet(this.#transactions.newId('b'), account, stake, invalid)
-    bet.placed = this.#transactions.create(bet, 'placebet', { amount: stake, currency })
+    const placed = this.#transactions.create(bet, 'placebet', {
+      amount: stake,
+      ...(currency !== null && { currency }),
+    })
+    bet.placed = placed
     this.#counts.bets += 1
-    const answer = await network.once(bet.placed)
-    if (answer === null) await this.#rollBackUnknown(bet)
+    const roll = random.next()
+    const loses = network.has('answerLost') && roll < chanceOf.lostAnswer + chanceOf.earlyRollback
+    const waits = roll < chanceOf.lostAnswer
+    const answer = await (loses ? network.losingAnswer(placed, waits) : network.once(placed))
+    if (answer === null) await this.#rollBackUnknown(bet, loses && waits)
     else if (answer.kind === 'success') {
       this.#counts.betsAccepted += 1
       this.#leave(bet)
@@ -139,14 +148,13 @@ export class Generator {
   }
 
   /** Undoes a bet whose placement has an unknown outcome. */
-  async #rollBackUnknown(bet: Bet): Promise<void> {
-    const { network, random } = this.#settings
-    // Some platforms send a second rollback under a new id: at the same time, or after a restart. It must
-    // succeed too, without a change of the balance (D12).
-    const isTwice = network.happens('duplicated')
-    const isAtOnce = isTwice && random.chance(0.5)
-    await this.#undo(bet, isAtOnce ? 2 : 1)
-    if (isTwice && !isAtOnce) await network.untilAnswered(this.#rollbackOf(bet))
+  async #rollBackUnknown(bet: Bet, isContested: boolean): Promise<void> {
+    const { network } = this.#settings
+    // Two processes of the platform roll the bet back at the same time, each under an id of its own.
+    await this.#undo(bet, isContested && network.has('duplicated') ? 2 : 1)
+    // Some platforms send a second rollback under a new id, for example after a restart. It must succeed too,
+    // without a change of the balance (D12).
+    if (!isContested && network.happens('duplicated')) await network.untilAnswered(this.#rollbackOf(bet))
   }
 
   async #undo(bet: Bet, count: number): Promise<void> {
@@ -359,4 +367,10 @@ function foreignTo({ currency }: Account, random: Random): string {
   const lower = currency.toLowerCase()
   if (lower !== currency && random.chance(0.5)) return lower
   return currency === 'USD' ? 'EUR' : 'USD'
+}
+
+/** A stake that is a valid amount in the other currencies, too: of two decimals at most. */
+function inCents(stake: bigint, { decimals, step }: Account): bigint {
+  const cent = 10n ** BigInt(Math.max(0, decimals - 2))
+  return stake - (stake % (cent > step ? cent : step))
 }

@@ -92,6 +92,10 @@ export class Network {
     return true
   }
 
+  has(fault: keyof Chaos): boolean {
+    return this.chaos !== null && this.chaos[fault] > 0
+  }
+
   /** Makes a move of the platform as soon as a request may be sent. */
   async turn(move: () => void): Promise<void> {
     const { concurrency } = this.#settings
@@ -142,6 +146,15 @@ export class Network {
     const reading = await this.#attempt(transaction)
     this.pending.delete(transaction)
     return isDefinite(reading) ? reading : null
+  }
+
+  /** Sends once, and loses the answer: the platform waits for it, or gives up at once. */
+  async losingAnswer(transaction: Transaction, waits: boolean): Promise<null> {
+    this.faultsInjected.answerLost += 1
+    const delivered = this.deliver(transaction)
+    if (waits) await delivered
+    else this.start(delivered)
+    return null
   }
 
   /**

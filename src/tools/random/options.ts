@@ -64,8 +64,8 @@ export interface SimulationOptions extends WalletTarget {
   runId?: string
   /**
    * The simulation is given up if the wallet answers no request for this time, or for 5,000 ms at most if it
-   * has never answered. A single transaction is given up if it is answered 5xx for this time, and at least 60
-   * times.
+   * has never answered definitely. A single transaction is given up if it is answered 5xx for this time, and
+   * at least 60 times; a settlement sooner, if none has succeeded.
    *
    * @default 60_000
    */
@@ -84,8 +84,7 @@ export interface SimulationOptions extends WalletTarget {
    */
   pauseMs?: number
   /**
-   * The number of closed bets whose transactions are sent again at the end: half are the latest, half a
-   * sample.
+   * The number of closed bets whose transactions are sent again at the end: a random sample of all.
    *
    * @default 2_000
    */
