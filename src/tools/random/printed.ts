@@ -104,7 +104,8 @@ function sentenceOf({
 function foreignSentence({ foreignAnswers }: SimulationReport): string {
   if (foreignAnswers === null) return ''
   const all = Object.values(foreignAnswers.answers).reduce((sum, times) => sum + times, 0)
-  return ` ${countText(all, 'answer')} came from before the wallet, the first one: ${foreignAnswers.first}.`
+  const answers = `${countText(all, 'answer')}, the first one ${foreignAnswers.first}`
+  return ` Not the interface's, probably from before the wallet: ${answers}.`
 }
 
 function findingOf(difference: Difference): Finding {
