@@ -37,6 +37,10 @@ const chanceOf = {
 /** As many open bets are worked on as new ones are placed. */
 const openBetsUsual = 6
 const burstBets = 3
+/** The number of rollbacks that are sent at the end of the run, as after a long failure of the platform. */
+const deferredMax = 20
+/** The rollback of one unanswered bet of this many waits until the end. */
+const deferredEvery = 4
 const reverses = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 type Reversible = keyof typeof reverses
 const settlementTypes = ['BET_PAID', 'BET_PAID', 'VOIDED', 'VOIDED', 'CASHOUT'] as const
@@ -47,6 +51,8 @@ export class Generator {
   #closed = 0
   /** Settlements that have ended without success. */
   unsettled = 0
+  /** Their rollbacks are sent at the end. */
+  readonly #deferred: Bet[] = []
   /** Accepted bets of which nothing is in flight. */
   #open: Bet[] = []
   readonly #settings: GeneratorSettings
@@ -75,6 +81,10 @@ export class Generator {
   end(): void {
     this.#isOver = true
     for (const bet of this.#open.splice(0)) this.#close(bet, 'PLACED')
+  }
+
+  sendDeferredRollbacks(): void {
+    for (const bet of this.#deferred.splice(0)) this.#settings.network.start(this.#undo(bet, 1))
   }
 
   /**
@@ -150,6 +160,10 @@ export class Generator {
   /** Undoes a bet whose placement has an unknown outcome. */
   async #rollBackUnknown(bet: Bet, isContested: boolean): Promise<void> {
     const { network } = this.#settings
+    if (!this.#isOver && this.#deferred.length < deferredMax && this.#counts.bets % deferredEvery === 0) {
+      this.#deferred.push(bet)
+      return
+    }
     // Two processes of the platform roll the bet back at the same time, each under an id of its own.
     await this.#undo(bet, isContested && network.has('duplicated') ? 2 : 1)
     // Some platforms send a second rollback under a new id, for example after a restart. It must succeed too,

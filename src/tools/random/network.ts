@@ -10,7 +10,7 @@ import type { SimulatedOperation, Transaction } from './books.js'
 import { type Chaos, drawDelivery, drawDuplicateSteps, eachFault } from './chaos.js'
 import type { SimulatorClock } from './clock.js'
 import type { Judge } from './judge.js'
-import { type Definite, isDefinite, type Reading, shortOf } from './reading.js'
+import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
 /** A transaction is given up after at least this number of faults, and this time. */
@@ -162,25 +162,28 @@ export class Network {
    *
    * @param isPointless whether the platform itself gives up after a fault
    */
-  async untilAnswered(transaction: Transaction, isPointless = () => false): Promise<Definite | null> {
+  async untilAnswered(
+    transaction: Transaction,
+    isPointless: (reading: Reading) => boolean = () => false,
+  ): Promise<Definite | null> {
     const { clock, patienceFor, judge } = this.#settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
     while (!isDefinite(reading)) {
       if (reading !== null) {
-        if (isPointless()) break
+        if (isPointless(reading)) break
         if (faults === 0) since = clock.now()
         faults += 1
-        const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
+        const isEarly = isNotFound(reading)
         const { faults: faultsMax, milliseconds } = patienceFor(transaction.operation)
-        const limitMs = Math.min(isNotFound ? notFoundMsMax : Infinity, milliseconds)
+        const limitMs = Math.min(isEarly ? notFoundMsMax : Infinity, milliseconds)
         if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
           judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
           break
         }
-        await this.#backOff(faults, isNotFound)
+        await this.#backOff(faults, isEarly)
       }
       reading = await this.#attempt(transaction)
     }

@@ -137,3 +137,7 @@ export function answerText(reading: Definite): string {
 
 export const isDefinite = (reading: Reading | null): reading is Definite =>
   reading?.kind === 'success' || reading?.kind === 'refusal'
+
+/** The settlement has not arrived yet (D19). */
+export const isNotFound = (reading: Reading): reading is Fault =>
+  reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'

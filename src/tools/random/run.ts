@@ -11,7 +11,7 @@ import { isReplay } from './judgements.js'
 import { Network } from './network.js'
 import { openBooks } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
-import { answerText, type Definite, type Reading } from './reading.js'
+import { answerText, type Definite, isNotFound, type Reading, type Refusal } from './reading.js'
 import { playerBooksOf, SimulationCounts, type SimulationProgress, type SimulationReport } from './report.js'
 import { Tally } from './tally.js'
 import { Timeline } from './timeline.js'
@@ -185,6 +185,8 @@ class Run {
   /** Sends all transactions of the remembered bets again: every decision must be replayed (D2). */
   async #sendAllAgain(): Promise<void> {
     const network = this.#network
+    this.#generator.sendDeferredRollbacks()
+    await network.drained()
     for (const { transactions, rolledBackAt } of this.#generator.remembered) {
       for (const transaction of transactions) {
         // A placebet that never arrived before its rollback must be refused (D11).
@@ -247,8 +249,14 @@ class Run {
   /** What a retry is answered, and how it changes the balance, which is read where the answer has none. */
   async #retry(transaction: Transaction): Promise<{ answer: Definite; change: bigint } | null> {
     const { account } = transaction
-    const answer = await this.#network.untilAnswered(transaction)
-    if (answer?.kind !== 'success') return answer && { answer, change: 0n }
+    // An unsettlement whose settlement is lost is always answered with a fault (D19).
+    const unknown: Refusal[] = []
+    const answer = await this.#network.untilAnswered(transaction, reading => {
+      if (isNotFound(reading)) unknown.push({ ...reading, kind: 'refusal' })
+      return unknown.length > 0
+    })
+    const refused = answer ?? unknown[0] ?? null
+    if (answer?.kind !== 'success') return refused && { answer: refused, change: 0n }
     const read =
       answer.balance === null ? await this.#network.untilAnswered(this.#generator.readingOf(account)) : answer
     const { balance } = { balance: null, ...read }

@@ -1,7 +1,7 @@
 /** Counts answers and latencies. */
 import { perOperation, type Transaction } from './books.js'
 import { Histogram, type Latency } from './histogram.js'
-import { isDefinite, isForeign, type Reading, shortOf } from './reading.js'
+import { isDefinite, isForeign, isNotFound, type Reading, shortOf } from './reading.js'
 import type { ForeignAnswers, SimulationCounts } from './report.js'
 
 /** A wallet whose failures all have different texts must not fill the memory. */
@@ -22,8 +22,7 @@ export class Tally {
   record({ operation, transactionId }: Transaction, reading: Reading, milliseconds: number): void {
     const short = shortOf(reading)
     // D19: an unsettlement that arrives before its settlement is not a failure.
-    const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-    if (operation === 'unsettlement' && isNotFound) this.#counts.earlyUnsettlements += 1
+    if (operation === 'unsettlement' && isNotFound(reading)) this.#counts.earlyUnsettlements += 1
     else if (reading.kind === 'no-answer' || reading.kind === 'fault') this.#counts.failedCalls += 1
     this.hasAnswered ||= isDefinite(reading)
     if (reading.kind !== 'no-answer') this.#latencies.record(milliseconds)

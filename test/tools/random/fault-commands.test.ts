@@ -5,7 +5,8 @@ import { formatSimulationReport, renderSimulation } from '../../../src/tools/ran
 import { signerOf } from '../../../src/tools/wire/signer.js'
 import { expectGoodPage, textOf } from '../report/page-rules.js'
 import { brokenWallets } from '../wallets/broken.js'
-import { credentials } from '../wallets/library.js'
+import { answer } from '../wallets/broken-wallet.js'
+import { type Breakage, credentials } from '../wallets/library.js'
 import { asynchronousPair, runWithFaults, virtualClock } from './faulted.js'
 import { fault, newBet, openedAccount, refusal, success } from './objects.js'
 
@@ -106,6 +107,21 @@ describe('given a wallet that has lost nothing, and is wrong', () => {
       expect([operation, actual]).toEqual(['placebet', expect.stringMatching(/^200/)])
       expect(expected).toMatch(/^the first answer again: 4/)
     }
+  })
+
+  it('when it never finds a settlement again, then the unsettlement is lost, and the others are sent', async () => {
+    const state = { isBroken: false }
+    const call: Breakage['call'] = async ({ operation, next }) =>
+      state.isBroken && operation === 'unsettlement'
+        ? answer(503, { errorCode: 'SETTLEMENT_NOT_FOUND', description: 'no' })
+        : await next()
+    const { report, lost } = await runWithFaults({ call }, { requestsPerFault: 200 }, () => {
+      state.isBroken = true
+    })
+    expect(lost.length).toBeGreaterThan(0)
+    for (const { operation, actual } of lost)
+      expect([operation, actual]).toEqual(['unsettlement', '503 SETTLEMENT_NOT_FOUND'])
+    expect(report.faults.notRetried).toBe(0)
   })
 
   it('when it is wrong before the first fault, then nothing is broken', async () => {
