@@ -7,8 +7,7 @@ import {
   type SimulationReport,
 } from '../random/index.js'
 import { settingsOf } from '../random/options.js'
-import { formatSimulationReport, renderSimulation } from '../random/printed.js'
-import { formatSimulationProgress } from '../random/progress.js'
+import { formatSimulationProgress, formatSimulationReport, renderSimulation } from '../random/printed.js'
 import { runSimulation } from '../random/run.js'
 import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
@@ -64,9 +63,6 @@ type Values = ValuesOf<typeof options>
 
 /** A command of a fault, with its repair, may take as long. */
 const commandMsMax = 600_000
-
-/** Of a line of progress in a log. */
-const lineColumnsMax = 200
 
 export const simulate = command({
   usage: 'simulate <base-url>',
@@ -156,13 +152,10 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-/** What was found is 1; what was not judged, and what faults did not find out, is 2. */
-function exitCodeOf(report: SimulationReport): number {
-  const { passed, stopped, unjudged, complete, differencesCount, faults } = report
+/** What was not judged is 2, what was found is 1, and what faults did not find out is 2. */
+function exitCodeOf({ passed, stopped, unjudged, complete, differencesCount }: SimulationReport): number {
   if (passed) return stopped ? 2 : 0
-  const found = faults === null ? 0 : faults.lost.length + faults.repeated.length + faults.costsAfter.length
-  if (!complete || differencesCount + found > 0) return 1
-  return unjudged === null && (faults === null || faults.stopped === null) ? 1 : 2
+  return unjudged === null && (!complete || differencesCount > 0) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */
@@ -189,6 +182,7 @@ const faultyOptions = ({ chaos }: Values, everyMs: number) => ({
   giveUpAfterMs: everyMs + 60_000,
   backOffMsMax: 250,
   rememberedBetsMax: 0,
+  differencesMax: 1_000_000, // every lost call is named
 })
 
 function simulationOptionsOf(values: Values, baseUrl: string): SimulationOptions {
@@ -204,7 +198,7 @@ function playersOf(players: string, name: string): readonly (string | SimulatedP
 }
 
 function printProgress(progress: SimulationProgress, isTerminal: boolean): void {
-  if (isTerminal)
-    overwriteLine(formatSimulationProgress(progress, { bar: true, columns: columnsOf(process.stderr) }))
-  else console.error(formatSimulationProgress(progress, { bar: false, columns: lineColumnsMax }))
+  const line = formatSimulationProgress(progress)
+  if (isTerminal) overwriteLine(line.slice(0, columnsOf(process.stderr)))
+  else console.error(line)
 }

@@ -9,8 +9,7 @@
  * - `CURRENCY_MISMATCH`: the player has another currency.
  * - `BALANCE_MISMATCH`: simulation only; the player's balance differs from the given one.
  * - `INSUFFICIENT_TEST_FUNDS`: the balance is too low; the message names the amount that is needed.
- * - `SETTLEMENT_FAILED`: no settlement succeeded; audit: a bet could not be settled in the way that the
- *   options name.
+ * - `SETTLEMENT_FAILED`: audit only; a bet could not be settled in the way that the options name.
  * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a
  *   bet and its rollback.
  */

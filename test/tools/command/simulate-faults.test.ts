@@ -95,7 +95,8 @@ describe('given a correct wallet', () => {
     expect(report).toMatchObject({
       passed: true,
       chaos: { answerLost: 0 },
-      faults: { stopped: null, lost: [] },
+      differences: [],
+      faults: { stopped: null, notRetried: 0 },
     })
     expectGoodPage(readFileSync(file('run.html'), 'utf8'))
   })
