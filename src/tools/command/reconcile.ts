@@ -1,8 +1,8 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { sentenceOf } from '../../lookups/rules.js'
 import { escapeInvisible } from '../../visible-text.js'
+import { formatReconciliation, renderReconciliation } from '../reconcile/printed.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
-import { formatReconciliation, renderReconciliation } from '../reconcile/report.js'
 import { countText } from '../report/figures.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
 import { duration, option, output, readJson, required, text } from './option.js'

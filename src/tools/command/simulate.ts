@@ -1,5 +1,6 @@
 /** `bet-wallet simulate`: a random run against a running wallet. */
 import {
+  type DecidedTransaction,
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
@@ -10,6 +11,7 @@ import { settingsOf } from '../random/options.js'
 import { formatSimulationReport, renderSimulation } from '../random/printed.js'
 import { formatSimulationProgress } from '../random/progress.js'
 import { runSimulation } from '../random/run.js'
+import { fields } from '../reconcile/mapping.js'
 import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
 import type { Mask } from '../wire/secrets.js'
@@ -27,7 +29,6 @@ import {
   whole,
 } from './option.js'
 import { columnsOf, forTerminal, openReport, overwriteLine, stopSignal, writeReport } from './output.js'
-import { platformReportHeader, platformReportLine } from './platform-report.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -133,6 +134,17 @@ const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | nu
   },
   onEvent: (event: string) => console.error(forTerminal(event)),
 })
+
+const csvLineOf = (cells: readonly string[]) =>
+  `${cells.map(cell => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+
+/** In the columns that a reconciliation knows without a mapping. */
+export const platformReportHeader = csvLineOf(fields)
+
+export function platformReportLine(transaction: DecidedTransaction): string {
+  const values = { ...transaction, status: transaction.accepted ? 'accepted' : 'refused' }
+  return csvLineOf(fields.map(field => values[field] ?? ''))
+}
 
 /** Finishes the platform's report, unless the run is incomplete: transactions would be missing in it. */
 export function endPlatformReport(
