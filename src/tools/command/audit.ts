@@ -1,10 +1,9 @@
 /** `bet-wallet audit`: audits a running wallet. */
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
-import { formatCases, formatProgress, formatProgressLine, renderHtml, reportOf } from '../audit/printout.js'
-import { textOf } from '../report/text.js'
+import { formatCases, formatProgress, formatProgressLine, reportOf } from '../audit/printout.js'
 import { duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
-import { columnsOf, overwriteLine, stopSignal, writeReport } from './output.js'
+import { columnsOf, deliver, overwriteLine, stopSignal, writeReport } from './output.js'
 import { command, prints } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -66,10 +65,8 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
       onResult: progressOf(process.stderr.isTTY),
     })
     if (process.stderr.isTTY) overwriteLine('')
-    console.log(textOf(reportOf(report), process.stdout.isTTY && process.env.NO_COLOR === undefined))
-    writeReport(json, () => `${JSON.stringify(report, null, 2)}\n`)
+    deliver(reportOf(report), report, { json, html })
     writeReport(junit, () => renderJunit(report))
-    writeReport(html, () => renderHtml(report))
     if (!report.passed) return 1
     // An audit that proves nothing must not let a build pass.
     return signal.aborted || report.results.every(({ verdict }) => verdict === 'skipped') ? 2 : 0

@@ -7,7 +7,6 @@ import { checkMysql, checkMysqlServers } from '../check/mysql.js'
 import { checkPostgres } from '../check/postgres.js'
 import { countText } from '../report/figures.js'
 import type { Report, Section } from '../report/model.js'
-import { textOf } from '../report/text.js'
 import { type Database, openDatabase } from './database.js'
 import {
   databaseUrlOf,
@@ -17,8 +16,8 @@ import {
   urlsOption,
   withoutPassword,
 } from './database-url.js'
-import { off, on, type Values as ValuesOf } from './option.js'
-import { printJson, wordsOf } from './output.js'
+import { off, on, outputs, type Values as ValuesOf } from './option.js'
+import { deliver, wordsOf } from './output.js'
 import { playersOptions, tablesGiven } from './players-options.js'
 import { RightMissing, tablesIn } from './registered-tables.js'
 import { command } from './subcommand.js'
@@ -29,7 +28,7 @@ const options = {
   ...playersOptions,
   lookupIndexes: off('--no-lookup-indexes', 'the indexes of lookups may be missing'),
   allowNotDurable: on('--allow-not-durable', 'as the option of the store'),
-  json: on('--json', 'prints JSON'),
+  ...outputs,
 }
 
 type Values = ValuesOf<typeof options>
@@ -56,8 +55,7 @@ a missing right. The two lists never change it.`,
       const together = await togetherOf(databases, servers, values)
       const states = [...servers.flatMap(server => server.findings), ...together].map(({ state }) => state)
       const passed = !states.includes('problem') && !states.includes('unknown')
-      if (values.json) printJson({ passed, servers, together })
-      else console.log(textOf(reportOf(servers, together)))
+      deliver(reportOf(servers, together), { passed, servers, together }, values)
       if (states.includes('problem')) return 1
       return passed ? 0 : 2
     } finally {

@@ -5,7 +5,7 @@ import { escapeInvisible } from '../../visible-text.js'
 import { type Database, withDatabase } from './database.js'
 import { databaseUrlOf, urlOption } from './database-url.js'
 import { off, on, type Values as ValuesOf } from './option.js'
-import { forTerminal } from './output.js'
+import { printReport } from './output.js'
 import { playersOptions, type StoreTables, tablesGiven } from './players-options.js'
 import { tablesIn } from './registered-tables.js'
 import { command } from './subcommand.js'
@@ -37,9 +37,11 @@ Your players' table is not changed. Where there is nothing to do, it only reads.
       const tables = await tablesIn(database, values)
       if (values.print) process.stdout.write(escapeInvisible(migrationSql(database, tables, values)))
       else {
-        const what = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
-        const { schema = 'bet_wallet', players } = forTerminal(tables)
-        console.log(`${what}: the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`)
+        const word = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
+        const { schema = 'bet_wallet', players } = tables
+        const sentence = `the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`
+        const verdict = { tone: 'pass', word, sentence } as const
+        printReport({ title: 'Migration', verdict, facts: [], sections: [], footnotes: [] })
       }
       return 0
     })

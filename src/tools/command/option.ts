@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'
-import { checkWritable } from './output.js'
+import { checkWritable, standardOutput } from './output.js'
 import { UsageError } from './usage-error.js'
 
 export interface Option<T> {
@@ -104,6 +104,15 @@ export const output = one(file => {
   checkWritable(file)
   return file
 })
+
+/** Of every command with a result. */
+export const outputs = {
+  json: one(file => {
+    if (file !== standardOutput) checkWritable(file)
+    return file
+  })('--json <file>', 'the result as JSON; - prints it in place of the text'),
+  html: output('--html <file>', 'the result as a page'),
+}
 
 /** The content of a file of JSON; what is in it, its reader checks. */
 export function readJson(file: string, name: string) {

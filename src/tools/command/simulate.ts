@@ -8,10 +8,11 @@ import {
   type SimulationReport,
 } from '../random/index.js'
 import { settingsOf } from '../random/options.js'
-import { formatSimulationReport, renderSimulation } from '../random/printed.js'
+import { simulationReport } from '../random/printed.js'
 import { formatSimulationProgress } from '../random/progress.js'
 import { runSimulation } from '../random/run.js'
 import { fields } from '../reconcile/mapping.js'
+import { plain } from '../report/text.js'
 import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
 import type { Mask } from '../wire/secrets.js'
@@ -28,7 +29,7 @@ import {
   type Values as ValuesOf,
   whole,
 } from './option.js'
-import { columnsOf, forTerminal, openReport, overwriteLine, stopSignal, writeReport } from './output.js'
+import { columnsOf, deliver, openReport, overwriteLine, stopSignal } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -108,9 +109,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
               }),
       })
       if (isTerminal) overwriteLine('')
-      console.log(formatSimulationReport(forTerminal(report)))
-      writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-      writeReport(values.html, () => renderSimulation(report))
+      deliver(simulationReport(report), report, values)
       if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
       return exitCodeOf(report)
     } finally {
@@ -132,7 +131,7 @@ const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | nu
       onRunning(null)
     }
   },
-  onEvent: (event: string) => console.error(forTerminal(event)),
+  onEvent: (event: string) => console.error(plain(event)),
 })
 
 const csvLineOf = (cells: readonly string[]) =>

@@ -1,6 +1,6 @@
 /** The options of the commands that call a running wallet: who calls it, and how its bets are settled. */
 import { signerOf } from '../wire/signer.js'
-import { duration, otherwise, output, readJson, several, text, whole, withSecret } from './option.js'
+import { duration, otherwise, outputs, readJson, several, text, whole, withSecret } from './option.js'
 import { UsageError } from './usage-error.js'
 
 export const walletOptions = {
@@ -31,8 +31,7 @@ export const walletOptions = {
   concurrency: otherwise('16', whole('--concurrency <number>', 'the most requests at once')),
   seed: whole('--seed <number>', 'makes amounts and timing reproducible'),
   timeoutMs: otherwise('10s', duration('--timeout <duration>', 'for each answer')),
-  json: output('--json <file>', 'the report as JSON'),
-  html: output('--html <file>', 'the report as a page'),
+  ...outputs,
 }
 
 function headersOf(lines: readonly string[], name: string): Record<string, string> {

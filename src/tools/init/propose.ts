@@ -50,8 +50,6 @@ export interface Question {
   text: string
   /** What can be answered, with its reason. */
   choices: readonly { value: string; reason: string }[]
-  /** Whether an answer may be none of the choices. */
-  free: boolean
 }
 
 /** Why a part of the mapping is as it is. */
@@ -404,10 +402,7 @@ function undecidedCurrency(
       ? `Which column is the currency code?${why}`
       : `Which column is the currency, or which code (EUR) is the only one, of all players?${why}`
   return {
-    question: {
-      ...question('currency', `${text}${advice}${readyViews(schema, table)}`, choices),
-      free: true,
-    },
+    question: question('currency', `${text}${advice}${readyViews(schema, table)}`, choices),
   }
 }
 
@@ -430,7 +425,7 @@ const isRowKey = (table: Table, id: Column | null, column: Column): boolean =>
 function withColumn(table: Table, id: Column | null, column: Column, reason: string): Decision<Currency> {
   if (isRowKey(table, id, column)) {
     const text = `A player has a row per currency (${id?.name}, ${column.name}): the rows of which currency, EUR say?`
-    return { question: { ...question('currency', text, []), free: true } }
+    return { question: question('currency', text, []) }
   }
   return { value: { currency: column, onlyCurrency: null, codeBehind: null }, reason }
 }
@@ -470,7 +465,7 @@ function chosenUnits(
       { value: '0', reason: 'whole units: bets with cents are refused' },
       { value: 'EUR=2,JPY=0', reason: 'by currency: name each one that you have' },
     ]
-    return { question: { ...question('minor-units', text, choices), free: true } }
+    return { question: question('minor-units', text, choices) }
   }
   const units = minorUnitsIn(answer)
   if (units === null)
@@ -501,7 +496,7 @@ function chosenConditions(
     ...status.map(column => describedStatus(table, column)),
     { value: 'anyone', reason: 'closed and excluded players too' },
   ]
-  return { question: { ...question('may-bet', text, choices), free: true } }
+  return { question: question('may-bet', text, choices) }
 }
 
 // Notes
@@ -546,7 +541,7 @@ const question = (
   option: keyof Answers,
   text: string,
   choices: readonly { value: string; reason: string }[],
-): Question => ({ option, text, choices, free: false })
+): Question => ({ option, text, choices })
 
 const listedMax = 12
 

@@ -15,14 +15,14 @@ import type {
 } from './report.js'
 import type { SimulationTimeline, TimelinePart } from './timeline.js'
 
-export const formatSimulationReport = (report: SimulationReport): string => textOf(printedReport(report))
+export const formatSimulationReport = (report: SimulationReport): string => textOf(simulationReport(report))
 
 /** Renders the report as one self-contained HTML file, without scripts and external resources. */
-export const renderSimulation = (report: SimulationReport): string => pageOf(printedReport(report))
+export const renderSimulation = (report: SimulationReport): string => pageOf(simulationReport(report))
 
 const curvesMax = 12
 
-function printedReport(report: SimulationReport): Report {
+export function simulationReport(report: SimulationReport): Report {
   const { target, startedAt, passed, stopped, differences, differencesCount, limitations, timeline, faults } =
     report
   const findings: Block = { kind: 'findings', findings: differences.map(findingOf), total: differencesCount }

@@ -247,7 +247,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
           / 2 calls, by postgres, .*: INSERT INTO pam\.accounts \(id, currency, balance\) /,
         )
         expect(code).toBe(0)
-        const json = await run(['--json'])
+        const json = await run(['--json', '-'])
         expect(json.code).toBe(0)
         expect(JSON.parse(json.out)).toMatchObject({
           passed: true,

@@ -171,7 +171,7 @@ describe('given columns that look like a status', () => {
       ],
       questions: [
         {
-          ...{ option: 'may-bet', free: true, text: expect.stringMatching(/^Who may bet\? /) },
+          ...{ option: 'may-bet', text: expect.stringMatching(/^Who may bet\? /) },
           choices: [
             { value: 'state=…', reason: `text; CHECK ${checks[0]}` },
             { value: 'is_blocked=…', reason: 'boolean: true, false, or null' },
