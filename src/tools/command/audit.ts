@@ -19,7 +19,7 @@ the answers. No other address is called except --settle-url, and redirects are n
 test player with 20.00 of most currencies and no other activity: balances are compared to the last
 digit. All stakes are rolled back, and credits that settlements leave are staked on a last bet.
 Cases that need a settlement, a pause or a restart are skipped without theirs.`,
-  exitCodes: `The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
+  exitCodes: `The exit code is 0 if no MUST failed, 1 if one or --restart-command failed, and 2 if the audit was not possible (also if
 no bet could be settled the given way), was stopped, or skipped every case.`,
   options: {
     playerId: required(text('--player <id>', 'the test player: no other is touched')),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
+import { createRequire } from 'node:module'
 import { isA } from '../../foreign-values.js'
 import { ReconcileError } from '../reconcile/errors.js'
 import { AuditError } from '../wire/errors.js'
@@ -12,6 +13,10 @@ const [name, ...words] = process.argv.slice(2)
 async function main(): Promise<number> {
   const command = await loadCommand(name)
   if (command !== null) return await command.run(words)
+  if (name === '--version') {
+    console.log(createRequire(import.meta.url)('bet-wallet/package.json').version)
+    return 0
+  }
   if (name === undefined || ['--help', '-h', 'help'].includes(name)) {
     console.log(await overview())
     return name === undefined ? 2 : 0
@@ -20,7 +25,7 @@ async function main(): Promise<number> {
 }
 
 function printError(error: unknown): void {
-  if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
+  if (error instanceof UsageError)
     console.error(
       `${messageOf(error)}\n\nSee bet-wallet ${commandNames.includes(name ?? '') ? `${name} ` : ''}--help.`,
     )
@@ -32,9 +37,6 @@ function printError(error: unknown): void {
   // Never the error itself: drivers put what they were given into its properties.
   else console.error(`${messageOf(error)}${adviceFor(error)}`)
 }
-
-const isToolError = (error: unknown): error is AuditError | ReconcileError =>
-  error instanceof AuditError || error instanceof ReconcileError
 
 /** A config file may make its lookups with another copy of the package: so by the code, not by the class. */
 const adviceFor = (error: unknown) =>

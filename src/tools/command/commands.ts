@@ -30,5 +30,5 @@ const usageColumns = 28
 
 export async function overview(): Promise<string> {
   const lines = (await allCommands()).map(({ usage, summary }) => rowOf(usage, usageColumns, summary))
-  return `Usage\n  bet-wallet <command> [options]\n\n${lines.join('\n')}\n\nSee bet-wallet <command> --help.`
+  return `Usage\n  bet-wallet <command> [options]\n\n${lines.join('\n')}\n\nSee bet-wallet <command> --help. The version: bet-wallet --version.`
 }

@@ -22,6 +22,8 @@ export interface Option<T> {
   readonly variables?: readonly string[]
   /** What the command prints in place of its work. */
   readonly printed?: () => string
+  /** What messages of the tools call it, if not by its name in the declaration: `settle.url`. */
+  readonly codeName?: string
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>
@@ -73,7 +75,7 @@ export const text = one(value => value)
 export const on = one(() => true)
 export const off = one(() => false)
 
-const form = <T>(pattern: RegExp, what: string, read: (found: RegExpExecArray) => T) =>
+export const form = <T>(pattern: RegExp, what: string, read: (found: RegExpExecArray) => T) =>
   one((value, name) => {
     const found = pattern.exec(value)
     if (found !== null) return read(found)
@@ -157,7 +159,13 @@ export function parseWords(options: Options, words: string[]): { given: Given; p
     return { given, positionals }
   } catch (error) {
     // Node.js goes on about arguments that begin with a '-'.
-    throw new UsageError((error as Error).message.split(/[.]\s/)[0])
+    const [message = ''] = (error as Error).message.split(/[.]\s/)
+    const [, flag] = /^Option '(--[a-z-]+)' argument is ambiguous$/.exec(message) ?? []
+    throw new UsageError(
+      flag === undefined
+        ? message
+        : `${flag} has no value. If it begins with a "-", write ${flag}=-x in one word`,
+    )
   }
 }
 
@@ -167,10 +175,11 @@ export function valuesOf<O extends Options>(options: O, given: Given): Values<O>
   const textsOf = (each: Option<unknown>) => (given[nameOf(each)] ?? [each.standard ?? []].flat()).map(String)
   for (const [key, each] of Object.entries(options)) {
     const texts = textsOf(each)
+    if (texts.includes('')) throw new UsageError(`--${nameOf(each)} is missing: its value is empty`)
     if (texts.length > 0) values[key] = each.read(texts, `--${nameOf(each)}`)
   }
   for (const each of Object.values(options))
-    if (each.isRequired && textsOf(each).join('') === '')
+    if (each.isRequired && textsOf(each).length === 0)
       throw new UsageError(`--${nameOf(each)} is missing; there is no default`)
   return values as Values<O>
 }

@@ -18,7 +18,6 @@ export const standardOutput = '-'
  * @throws {UsageError}
  */
 export function checkWritable(file: string): void {
-  if (file === '') throw new UsageError('The name of a file is empty')
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
     const found = statSync(file, { throwIfNoEntry: false })

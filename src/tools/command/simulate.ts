@@ -58,7 +58,10 @@ const options = {
     '--every <duration>',
     'before each fault and after the last: 20s. Without --bets and --duration the run ends then',
   ),
-  staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
+  staging: text(
+    '--staging <host>',
+    'the host of the base URL with its port, typed again: this system will break',
+  ),
   report: output('--report <file>', "the platform's report as CSV, for bet-wallet reconcile"),
 }
 

@@ -88,7 +88,7 @@ export function settingsOf(options: ReconcileOptions) {
     mapping.dates.boundary(options[name]) ??
     check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
   const [from, to] = [timeOf('from'), timeOf('to')]
-  if (from >= to) check.invalid('to must be later than from')
+  if (from >= to) check.invalid('to must be later than the start')
   return {
     ...options,
     ...{ reports, mapping, from, to },
