@@ -18,7 +18,7 @@ import {
 } from './database-url.js'
 import { off, on, outputs, type Values as ValuesOf } from './option.js'
 import { deliver, wordsOf } from './output.js'
-import { playersOptions, tablesGiven } from './players-options.js'
+import { playersOptions, schemaIn, tablesGiven } from './players-options.js'
 import { RightMissing, tablesIn } from './registered-tables.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
@@ -73,10 +73,8 @@ function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/
 /** @throws {UsageError} for options that a store on this server would not take */
 function checkTables(url: string, values: Values): void {
   const tablesOf = engineOf(url) === 'postgres' ? postgresTablesOf : mysqlTablesOf
-  const { schema } = values
-  const tables = tablesGiven(values) ?? (schema === undefined ? {} : { schema })
   try {
-    tablesOf(tables)
+    tablesOf(tablesGiven(values) ?? schemaIn(values.schema))
   } catch (error) {
     throw error instanceof StoreError ? new UsageError(describe(error)) : error
   }

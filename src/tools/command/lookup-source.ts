@@ -8,7 +8,7 @@ import { createPostgresLookups } from '../../stores/postgres/index.js'
 import { type Database, DatabaseError, withDatabase } from './database.js'
 import { databaseUrlOf, urlOption } from './database-url.js'
 import { on, text, type Values } from './option.js'
-import { schemaOption } from './players-options.js'
+import { schemaIn, schemaOption } from './players-options.js'
 import { UsageError } from './usage-error.js'
 
 /** Of every command that reads what is recorded. */
@@ -37,7 +37,7 @@ export async function withLookups<T>(
     if ((databaseUrl ?? schema ?? allowScan) === undefined) return await withConfigured(config, work)
     throw new UsageError('--config excludes --database-url, --schema and --scan: the file makes the lookups')
   }
-  const options = { ...(schema !== undefined && { schema }), allowScan: allowScan ?? false }
+  const options = { ...schemaIn(schema), allowScan: allowScan ?? false }
   const url = databaseUrlOf(databaseUrl, ', or --config')
   const lookupsOf = ({ engine, pool }: Database) =>
     engine === 'postgres' ? createPostgresLookups(pool, options) : createMysqlLookups(pool, options)

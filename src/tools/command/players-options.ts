@@ -24,7 +24,16 @@ const columnOptions = {
   decimalsMin: whole('--decimals-min <number>', 'the least scale of a numeric balance (2)'),
 }
 
-export const schemaOption = text('--schema <name>', "the schema of the library's tables (bet_wallet)")
+export const schemaOption = {
+  ...text('--schema <name>', "the schema of the library's tables (bet_wallet)"),
+  variables: ['BET_WALLET_SCHEMA'],
+}
+
+/** The schema of the option, or of the environment, as an option of the store. */
+export function schemaIn(given: string | undefined): { schema?: string } {
+  const schema = given ?? process.env.BET_WALLET_SCHEMA
+  return schema ? { schema } : {}
+}
 
 export const playersOptions = {
   players: text(
@@ -54,7 +63,7 @@ const chosen = (values: object, names: readonly string[]) =>
 export function tablesGiven(values: PlayersValues): StoreTables | null {
   const { players: table, ownPlayers, id, currency, balance } = values
   const columns = chosen(values, Object.keys(columnOptions))
-  const tables: StoreTables = chosen(values, ['schema', 'outbox'])
+  const tables: StoreTables = { ...schemaIn(values.schema), ...chosen(values, ['outbox']) }
   if (table === undefined) {
     for (const [name, each] of Object.entries(columnOptions))
       if (name in columns) throw new UsageError(`--${nameOf(each)} needs --players: the players' table`)

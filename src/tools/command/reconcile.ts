@@ -31,7 +31,7 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
         "its start: 2026-11-21 or 2026-11-21T00:00:00Z; without Z in the mapping's time zone, or UTC",
       ),
     ),
-    to: required(text('--to <time>', 'its end, which is not part of it')),
+    to: required(text('--to <time>', 'its end, which is not part of it: at least a minute ago')),
     mapping: option(
       '--mapping <file.json>',
       'its columns, words and dates, if they are others: docs/reconciliation.md',

@@ -5,7 +5,7 @@ import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
 import { migratedWith as migratedPostgresWith } from '../../stores/postgres/migrated-with.js'
 import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import type { Database } from './database.js'
-import { type PlayersValues, type StoreTables, tablesGiven } from './players-options.js'
+import { type PlayersValues, type StoreTables, schemaIn, tablesGiven } from './players-options.js'
 import { UsageError } from './usage-error.js'
 
 const tableOptions = '--players, --id, --currency and --balance'
@@ -29,11 +29,11 @@ export class RightMissing extends UsageError {
 export async function tablesIn(database: Database, values: PlayersValues): Promise<StoreTables> {
   const named = tablesGiven(values)
   if (named !== null) return named
-  const { schema, outbox } = values
-  const registered = await registeredIn(database, schema === undefined ? {} : { schema })
-  if (registered !== null) return { ...registered, ...(outbox && { outbox }) }
+  const options = schemaIn(values.schema)
+  const registered = await registeredIn(database, options)
+  if (registered !== null) return { ...registered, ...(values.outbox && { outbox: true }) }
   throw new UsageError(
-    `The schema ${schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by ${tableOptions}`,
+    `The schema ${options.schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by ${tableOptions}`,
   )
 }
 
