@@ -1,25 +1,21 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
 import { StoreError } from '../../stores/database/errors.js'
-import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
-import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
 import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
-import { checkMysql, checkMysqlServers } from '../check/mysql.js'
-import { checkPostgres } from '../check/postgres.js'
+import { checkMysqlServers } from '../check/mysql.js'
 import { countText } from '../report/figures.js'
 import type { Report, Section } from '../report/model.js'
-import { type Database, openDatabase } from './database.js'
+import { type Database, RightMissing } from './database.js'
 import {
   databaseUrlOf,
   databaseUrlsInEnvironment,
-  engineOf,
+  openDatabase,
   parsed,
   urlsOption,
   withoutPassword,
 } from './database-url.js'
 import { off, on, outputs, type Values as ValuesOf } from './option.js'
 import { deliver, wordsOf } from './output.js'
-import { playersOptions, schemaIn, tablesGiven } from './players-options.js'
-import { RightMissing, tablesIn } from './registered-tables.js'
+import { playersOptions, schemaIn, tablesGiven, tablesIn } from './players-options.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
@@ -46,9 +42,9 @@ a missing right. The two lists never change it.`,
   options,
   async work(values) {
     const urls = urlsOf(values.databaseUrls)
-    for (const url of urls) checkTables(url, values)
     const databases = urls.map(url => openDatabase(url))
     try {
+      for (const database of databases) database.checkTables(tablesGiven(values) ?? schemaIn(values.schema))
       const servers: CheckedServer[] = []
       for (const database of databases)
         servers.push(await checkServer(database, values, databases.length === 1))
@@ -70,22 +66,12 @@ function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/
   return urls.length > 0 ? urls : [databaseUrlOf('')]
 }
 
-/** @throws {UsageError} for options that a store on this server would not take */
-function checkTables(url: string, values: Values): void {
-  const tablesOf = engineOf(url) === 'postgres' ? postgresTablesOf : mysqlTablesOf
-  try {
-    tablesOf(tablesGiven(values) ?? schemaIn(values.schema))
-  } catch (error) {
-    throw error instanceof StoreError ? new UsageError(describe(error)) : error
-  }
-}
-
 const standbyText = 'a standby or read-only: the wallet does not use it until it can be written to'
 
 async function checkServer(database: Database, values: Values, isAlone: boolean): Promise<CheckedServer> {
   const { host, pathname } = parsed(database.url)
   const server = `${host}${pathname}`
-  const about = await aboutOf(database).catch((error: unknown) => {
+  const about = await database.about().catch((error: unknown) => {
     const text = withoutPassword(describe(error) || wordsOf(error), database.url)
     return finding('connection', 'unknown', `no answer: ${text}`)
   })
@@ -106,7 +92,7 @@ async function togetherOf(
   if (databases.length < 2) return []
   if (servers.every(({ isWritable }) => isWritable === false))
     return [finding('server', 'problem', 'none of these servers can be written to: name the primary too')]
-  const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
+  const pools = databases.flatMap(({ mysqlPool }) => mysqlPool ?? [])
   for (const database of pools.length < databases.length ? [] : databases) {
     // Why a server does not name them, `checkServer` has said.
     const tables = await tablesIn(database, values).catch(() => null)
@@ -114,32 +100,6 @@ async function togetherOf(
     if (tables !== null) return problem === null ? [] : [problem]
   }
   return []
-}
-
-interface About {
-  version: string
-  user: string
-  isStandby: boolean
-}
-
-async function aboutOf(database: Database): Promise<About> {
-  if (database.engine === 'postgres') {
-    const [about] = (await database.ask(
-      `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user,
-        pg_is_in_recovery() AS "isStandby"`,
-    )) as About[]
-    if (about !== undefined) return about
-    throw new Error('the server returned no row')
-  }
-  const [[version, user, isReadOnly] = []] = await database.ask(
-    'SELECT VERSION(), CURRENT_USER(), @@GLOBAL.read_only OR @@GLOBAL.innodb_read_only',
-  )
-  const product = /mariadb/i.test(String(version)) ? 'MariaDB' : 'MySQL'
-  return {
-    version: `${product} ${String(version).replace(/-mariadb.*/i, '')}`,
-    user: String(user),
-    isStandby: Number(isReadOnly) === 1,
-  }
 }
 
 async function findingsOf(database: Database, values: Values, user: string): Promise<Finding[]> {
@@ -160,9 +120,7 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
     lookupIndexes: values.lookupIndexes ?? true,
     allowNotDurable: values.allowNotDurable ?? false,
   }
-  return database.engine === 'postgres'
-    ? await checkPostgres(database.pool, database.ask, tables, { user, settings })
-    : await checkMysql(database.pool, database.ask, tables, { user, settings })
+  return await database.check(tables, { user, settings })
 }
 
 const marks = {

@@ -5,10 +5,9 @@ import { createInterface } from 'node:readline/promises'
 import { existing, projectFiles, writeFiles } from '../init/files.js'
 import { projectReport, proposalReport } from '../init/printed.js'
 import { type Answers, type Proposal, propose } from '../init/propose.js'
-import { type DatabaseSchema, readSchema } from '../init/schema.js'
+import type { DatabaseSchema } from '../init/schema.js'
 import { plain } from '../report/text.js'
-import { withDatabase } from './database.js'
-import { databaseUrlOf, urlOption } from './database-url.js'
+import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
 import { option, otherwise, several, text } from './option.js'
 import { printReport } from './output.js'
 import { command } from './subcommand.js'
@@ -57,7 +56,7 @@ names each option that is missing. It changes nothing in the database, and overw
     const cwd = process.cwd()
     const { isModule, missing } = manifestIn(cwd)
     const url = databaseUrlOf(databaseUrl)
-    const schema = await withDatabase(url, readSchema)
+    const schema = await withDatabase(url, database => database.schema())
     return await withTerminal(async ask => {
       const proposal = await decide(schema, answers, ask)
       if (proposal === null) return 2

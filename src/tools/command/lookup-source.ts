@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { textOf } from '../../foreign-values.js'
 import type { WalletLookups } from '../../lookups/records.js'
-import { createMysqlLookups } from '../../stores/mysql/index.js'
-import { createPostgresLookups } from '../../stores/postgres/index.js'
-import { type Database, DatabaseError, withDatabase } from './database.js'
-import { databaseUrlOf, urlOption } from './database-url.js'
+import { DatabaseError } from './database.js'
+import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
 import { on, text, type Values } from './option.js'
 import { schemaIn, schemaOption } from './players-options.js'
 import { UsageError } from './usage-error.js'
@@ -39,10 +37,8 @@ export async function withLookups<T>(
   }
   const options = { ...schemaIn(schema), allowScan: allowScan ?? false }
   const url = databaseUrlOf(databaseUrl, ', or --config')
-  const lookupsOf = ({ engine, pool }: Database) =>
-    engine === 'postgres' ? createPostgresLookups(pool, options) : createMysqlLookups(pool, options)
   const advice = ' Or state lookups of your own by --config.'
-  return await withDatabase(url, database => work(lookupsOf(database)), advice)
+  return await withDatabase(url, database => work(database.lookups(options)), advice)
 }
 
 const lookupNames = ['bet', 'transaction', 'player', 'owed', 'transactions'] as const

@@ -80,10 +80,11 @@ const camelCased = (name: string) => name.replace(/-([a-z])/g, (_, letter: strin
 /** What code says of an option, in the words of the command: `timeoutMs` is `--timeout`, in milliseconds. */
 function inFlags(problem: string, { usage, options }: Declaration<Options>): UsageError {
   const flags = new Map(
-    Object.entries(options).map(([key, each]) => [
-      each.codeName ?? key,
-      `--${nameOf(each)}${key.endsWith('Ms') ? ', in milliseconds,' : ''}`,
-    ]),
+    Object.entries(options).flatMap(([key, each]) => {
+      const flag = `--${nameOf(each)}${key.endsWith('Ms') ? ', in milliseconds,' : ''}`
+      // Those of the players' table are grouped in code: `players.idType`.
+      return [each.codeName ?? key, `players.${key}`].map((name): [string, string] => [name, flag])
+    }),
   )
   const [, argument = ''] = /<([a-z-]+)/.exec(usage) ?? []
   flags.set(camelCased(argument), `<${argument}>`)
