@@ -75,9 +75,8 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
 
 const announce: AuditOptions['onStart'] & {} = ({ latencyMs, durationMs }) => {
   if (durationMs < longMs) return
-  const minutes = Math.ceil(durationMs / 60_000)
   console.error(
-    `About ${minutes} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
+    `About ${Math.ceil(durationMs / 60_000)} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
   )
 }
 

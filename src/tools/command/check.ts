@@ -1,6 +1,6 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
 import { StoreError } from '../../stores/database/errors.js'
-import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
+import { type CheckedServer, describe, type Finding, finding } from '../check/finding.js'
 import { checkMysqlServers } from '../check/mysql.js'
 import { countText } from '../report/figures.js'
 import type { Report, Section } from '../report/model.js'
@@ -93,13 +93,12 @@ async function togetherOf(
   if (servers.every(({ isWritable }) => isWritable === false))
     return [finding('server', 'problem', 'none of these servers can be written to: name the primary too')]
   const pools = databases.flatMap(({ mysqlPool }) => mysqlPool ?? [])
-  for (const database of pools.length < databases.length ? [] : databases) {
-    // Why a server does not name them, `checkServer` has said.
-    const tables = await tablesIn(database, values).catch(() => null)
-    const problem = tables && (await checkMysqlServers(pools, tables))
-    if (tables !== null) return problem === null ? [] : [problem]
-  }
-  return []
+  if (pools.length < databases.length) return []
+  // Why a server does not name them, `checkServer` has said.
+  const named = await Promise.all(databases.map(each => tablesIn(each, values).catch(() => null)))
+  const tables = named.find(each => each !== null)
+  const problem = tables && (await checkMysqlServers(pools, tables))
+  return problem ? [problem] : []
 }
 
 async function findingsOf(database: Database, values: Values, user: string): Promise<Finding[]> {
@@ -109,18 +108,12 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
   } catch (error) {
     if (error instanceof RightMissing)
       return [finding('privileges', 'problem', error.message, [error.statement(user)])]
-    const isAnswer = error instanceof UsageError || error instanceof StoreError
-    return [
-      isAnswer
-        ? finding('schema', 'problem', describe(error))
-        : finding('schema', 'unknown', `could not be checked: ${describe(error)}`),
-    ]
+    return error instanceof UsageError || error instanceof StoreError
+      ? [finding('schema', 'problem', describe(error))]
+      : [finding('schema', 'unknown', `could not be checked: ${describe(error)}`)]
   }
-  const settings: CheckSettings = {
-    lookupIndexes: values.lookupIndexes ?? true,
-    allowNotDurable: values.allowNotDurable ?? false,
-  }
-  return await database.check(tables, { user, settings })
+  const { lookupIndexes = true, allowNotDurable = false } = values
+  return await database.check(tables, { user, settings: { lookupIndexes, allowNotDurable } })
 }
 
 const marks = {

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
 import { createRequire } from 'node:module'
-import { isA } from '../../foreign-values.js'
 import { ReconcileError } from '../reconcile/errors.js'
 import { AuditError } from '../wire/errors.js'
 import { commandNames, loadCommand, overview } from './commands.js'
@@ -35,14 +34,8 @@ function printError(error: unknown): void {
     )
   else if (error instanceof ReconcileError) console.error(`Cannot compare: ${messageOf(error)}`)
   // Never the error itself: drivers put what they were given into its properties.
-  else console.error(`${messageOf(error)}${adviceFor(error)}`)
+  else console.error(messageOf(error))
 }
-
-/** A config file may make its lookups with another copy of the package: so by the code, not by the class. */
-const adviceFor = (error: unknown) =>
-  isA(error, Error) && (error as NodeJS.ErrnoException).code === 'LOOKUP_INDEX_MISSING'
-    ? '. Here, allowScan is --scan.'
-    : ''
 
 /** A config file may have left a pool open, which would keep the process. */
 function exit(code: number): void {

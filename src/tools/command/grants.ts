@@ -2,10 +2,15 @@
 import { type RoleUse, roleUses } from '../../stores/database/rights.js'
 import { escapeInvisible } from '../../visible-text.js'
 import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
-import { option, otherwise } from './option.js'
+import { form, otherwise } from './option.js'
 import { playersOptions, tablesGiven, tablesIn } from './players-options.js'
 import { command } from './subcommand.js'
-import { UsageError } from './usage-error.js'
+
+const roleUse = form(
+  new RegExp(`^(?:${roleUses.join('|')})$`),
+  roleUses.join(', '),
+  ([use]) => use as RoleUse,
+)
 
 export const grants = command({
   usage: 'grants <role>',
@@ -16,11 +21,10 @@ MariaDB the role may be a user with its host: wallet@10.0.%`,
   options: {
     use: otherwise(
       'store',
-      option(
+      roleUse(
         '--for <use>',
         'store: the wallet; lookups: bet, player, transaction, owed and reconcile; settlements: PAM code' +
           ' that calls credit_bet_v1; relay: delivers the events of the outbox',
-        useOf,
       ),
     ),
     databaseUrl: urlOption,
@@ -36,12 +40,6 @@ MariaDB the role may be a user with its host: wallet@10.0.%`,
     })
   },
 })
-
-function useOf(text: string, name: string): RoleUse {
-  const use = roleUses.find(each => each === text)
-  if (use !== undefined) return use
-  throw new UsageError(`${name} must be ${roleUses.join(', ')}, not ${JSON.stringify(text)}`)
-}
 
 /** No check sees what a hook lacks: the first bet does. */
 const grantsOfHook =

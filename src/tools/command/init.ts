@@ -60,15 +60,14 @@ names each option that is missing. It changes nothing in the database, and overw
     return await withTerminal(async ask => {
       const proposal = await decide(schema, answers, ask)
       if (proposal === null) return 2
-      const { mapping } = proposal
-      const files = projectFiles(mapping, isModule, folder)
+      const files = projectFiles(proposal.mapping, isModule, folder)
       const paths = files.map(({ path }) => path)
       checkNew(cwd, paths)
       const answer = (await ask?.(`Write ${paths.join(', ')}? (Y/n) `)) ?? 'y'
       if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) throw new UsageError('Nothing was written')
       writeFiles(cwd, files)
       const needsUrl = url !== process.env.DATABASE_URL
-      printReport(projectReport({ mapping, folder, paths, missing, needsUrl }))
+      printReport(projectReport({ ...proposal, folder, paths, missing, needsUrl }))
       return 0
     })
   },

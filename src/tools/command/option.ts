@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'
-import { checkWritable, standardOutput } from './output.js'
+import { standardOutput, writable } from './output.js'
 import { UsageError } from './usage-error.js'
 
 export interface Option<T> {
@@ -102,17 +102,14 @@ export const time = one((value, name) => {
 })
 
 /** A file that is written at the end. */
-export const output = one(file => {
-  checkWritable(file)
-  return file
-})
+export const output = one(writable)
 
 /** Of every command with a result. */
 export const outputs = {
-  json: one(file => {
-    if (file !== standardOutput) checkWritable(file)
-    return file
-  })('--json <file>', 'the result as JSON; - prints it in place of the text'),
+  json: one(file => (file === standardOutput ? file : writable(file)))(
+    '--json <file>',
+    'the result as JSON; - prints it in place of the text',
+  ),
   html: output('--html <file>', 'the result as a page'),
 }
 
@@ -140,6 +137,8 @@ export const meaningOf = ({ meaning, isSeveral, isRequired, standard, variables 
 
 type Given = Readonly<Record<string, readonly (string | boolean)[] | undefined>>
 
+const ambiguous = /^Option '(--[a-z-]+)' argument is ambiguous$/
+
 /** @throws {UsageError} for unknown options, missing values, and one value that is given twice */
 export function parseWords(options: Options, words: string[]): { given: Given; positionals: string[] } {
   const declared = Object.values(options)
@@ -160,11 +159,8 @@ export function parseWords(options: Options, words: string[]): { given: Given; p
   } catch (error) {
     // Node.js goes on about arguments that begin with a '-'.
     const [message = ''] = (error as Error).message.split(/[.]\s/)
-    const [, flag] = /^Option '(--[a-z-]+)' argument is ambiguous$/.exec(message) ?? []
     throw new UsageError(
-      flag === undefined
-        ? message
-        : `${flag} has no value. If it begins with a "-", write ${flag}=-x in one word`,
+      message.replace(ambiguous, '$1 has no value. If it begins with a "-", write $1=-x in one word'),
     )
   }
 }

@@ -15,9 +15,10 @@ export const standardOutput = '-'
 /**
  * Checks before the run that the file can be written after it.
  *
+ * @returns the file
  * @throws {UsageError}
  */
-export function checkWritable(file: string): void {
+export function writable(file: string): string {
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
     const found = statSync(file, { throwIfNoEntry: false })
@@ -27,6 +28,7 @@ export function checkWritable(file: string): void {
   } catch (error) {
     throw new UsageError(`${file} cannot be written: ${(error as Error).message}`)
   }
+  return file
 }
 
 export function writeReport(file: string | undefined, render: () => string): void {

@@ -86,7 +86,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
-    let running: string | null = null
+    const running: Running = { line: null }
     const isTerminal = process.stderr.isTTY
     const platform = values.report === undefined ? null : openReport(values.report, platformReportHeader)
     try {
@@ -94,7 +94,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
         ...simulationOptionsOf(values, baseUrl),
         ...(everyMs !== null && faultyOptions(values, everyMs)),
         signal: stopSignal('a fault is repaired, and the balances are reconciled first', () => {
-          if (running !== null) console.error(`Not ended: ${running}`)
+          if (running.line !== null) console.error(`Not ended: ${running.line}`)
         }),
         progressEveryMs: isTerminal ? 500 : 5_000,
         onProgress: progress => printProgress(progress, isTerminal),
@@ -104,12 +104,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
       const report = await runSimulation({
         ...settings,
         ...(everyMs !== null && isUnlimited(values) && { betsMax: null }),
-        faults:
-          everyMs === null
-            ? null
-            : faultsOf(values, everyMs, line => {
-                running = line
-              }),
+        faults: everyMs === null ? null : faultsOf(values, everyMs, running),
       })
       if (isTerminal) overwriteLine('')
       deliver(simulationReport(report), report, values)
@@ -121,17 +116,21 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   },
 })
 
-/** @param onRunning called with the command that runs, masked, and with `null` at its end */
-const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
+/** The command of a fault that runs, masked. */
+interface Running {
+  line: string | null
+}
+
+const faultsOf = (values: Values, everyMs: number, running: Running) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),
   async runCommand(line: string, mask: Mask) {
-    onRunning(mask(line))
+    running.line = mask(line)
     try {
       await runCommand(line, '', commandMsMax, mask)
     } finally {
-      onRunning(null)
+      running.line = null
     }
   },
   onEvent: (event: string) => console.error(plain(event)),

@@ -49,7 +49,9 @@ export function command<O extends Options>(declaration: Declaration<O>): Command
       try {
         return await declaration.work(values, argument, positionals)
       } catch (error) {
-        throw fieldOf(error, 'code') === 'INVALID_OPTIONS' ? inFlags(textOf(error), declaration) : error
+        // By the code, not by the class: a config file may have its lookups of another copy of the package.
+        const isOfOptions = /^(INVALID_OPTIONS|LOOKUP_INDEX_MISSING)$/.test(String(fieldOf(error, 'code')))
+        throw isOfOptions ? inFlags(textOf(error), declaration) : error
       }
     },
   }
@@ -79,23 +81,17 @@ const camelCased = (name: string) => name.replace(/-([a-z])/g, (_, letter: strin
 
 /** What code says of an option, in the words of the command: `timeoutMs` is `--timeout`, in milliseconds. */
 function inFlags(problem: string, { usage, options }: Declaration<Options>): UsageError {
-  const flags = new Map(
-    Object.entries(options).flatMap(([key, each]) => {
-      const flag = `--${nameOf(each)}${key.endsWith('Ms') ? ', in milliseconds,' : ''}`
-      // Those of the players' table are grouped in code: `players.idType`.
-      return [each.codeName ?? key, `players.${key}`].map((name): [string, string] => [name, flag])
-    }),
-  )
   const [, argument = ''] = /<([a-z-]+)/.exec(usage) ?? []
-  flags.set(camelCased(argument), `<${argument}>`)
+  const flags = new Map([[camelCased(argument), `<${argument}>`]])
+  for (const [key, each] of Object.entries(options)) {
+    const flag = `--${nameOf(each)}${key.endsWith('Ms') ? ', in milliseconds,' : ''}`
+    // Those of the players' table are grouped in code: `players.idType`.
+    flags.set(each.codeName ?? key, flag).set(`players.${key}`, flag)
+  }
   // The first word is an option, however it is spelled; in the others, only what can be no word of English.
   const names = /(?<=^Invalid options: )[\w.]+|\b[a-z]+[A-Z]\w*\b/g
-  return new UsageError(
-    problem.replace(names, path => {
-      const [, name = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? []
-      return flags.get(path) ?? (flags.has(name) ? `${flags.get(name)}${rest}` : path)
-    }),
-  )
+  const flagOf = (name: string) => flags.get(name) ?? name
+  return new UsageError(problem.replace(names, path => flags.get(path) ?? path.replace(/^\w+/, flagOf)))
 }
 
 const columnsMax = 100

@@ -1,5 +1,5 @@
 /** What `init` proposes and writes, for people. */
-import type { Report } from '../report/model.js'
+import type { Block, Fact, Report } from '../report/model.js'
 import { shellWord } from '../wire/curl.js'
 import { type Mapping, moreGrants, playersWords, viewStatement } from './mapping.js'
 import type { Proposal } from './propose.js'
@@ -7,36 +7,20 @@ import type { Proposal } from './propose.js'
 /** The mapping, its reasons, and what is still to be answered. */
 export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible' }>): Report {
   const { questions, notes } = { questions: [], notes: [], ...proposal }
-  const columns = (...names: string[]) => names.map(name => ({ name }))
-  const missing = questions.map(({ option }) => `--${option}`)
+  const missing = questions.map(({ option }) => `--${option}`).join(' and ')
+  const textOf = (text: string): Block => ({ kind: 'text', text })
+  const factsOf = (facts: readonly Fact[]): Block => ({ kind: 'facts', facts })
   return {
     title: "The mapping of your players' table",
     verdict:
-      missing.length === 0
+      missing === ''
         ? { tone: 'pass', word: 'Clear', sentence: 'every part of the mapping is known' }
-        : { tone: 'warn', word: 'Unclear', sentence: `state ${missing.join(' and ')}` },
-    facts: [],
+        : { tone: 'warn', word: 'Unclear', sentence: `state ${missing}` },
+    facts: proposal.reasons.map(({ part, value, reason }) => [part, `${value}: ${reason}`]),
     sections: [
-      {
-        heading: 'Proposed',
-        blocks: [
-          {
-            kind: 'table',
-            columns: columns('Part', 'Value', 'Reason'),
-            rows: proposal.reasons.map(({ part, value, reason }) => [part, value, reason]),
-          },
-        ],
-      },
-      ...questions.map(({ option, text, choices }): Report['sections'][number] => ({
+      ...questions.map(({ option, text, choices }) => ({
         heading: `--${option}`,
-        blocks: [
-          { kind: 'text', text },
-          {
-            kind: 'table',
-            columns: columns('Value', 'Meaning'),
-            rows: choices.map(({ value, reason }) => [value, reason]),
-          },
-        ],
+        blocks: [textOf(text), factsOf(choices.map(({ value, reason }) => [value, reason]))],
       })),
       { heading: 'Notes', blocks: [{ kind: 'list', items: notes }] },
     ],

@@ -392,9 +392,9 @@ test.each([
   [['--balance', 'cents'], '--balance needs --players'],
   [
     [...'--players pam.accounts --id id --currency c --balance b --id-type foo'.split(' ')],
-    'players.idType must be',
+    '--id-type must be',
   ],
-  [['--schema', ''], 'schema must be'],
+  [['--schema', ''], '--schema is missing: its value is empty'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand([
     'check',

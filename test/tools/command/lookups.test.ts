@@ -194,7 +194,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const { code, error } = await run(words, { url: bare.url ?? '' })
         expect(code).toBe(2)
         expect(error).toMatch(
-          /^.* has no index on \(player_id, recorded_at\).*\. See bet-wallet\/docs\/lookups\.md#indexes\. Here, allowScan is --scan\.\n$/,
+          /^.* has no index on \(player_id, recorded_at\).*\. Or read the whole table: option --scan\..*\n\nSee bet-wallet player --help\.\n$/,
         )
         expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
       } finally {
