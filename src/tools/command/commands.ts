@@ -1,4 +1,4 @@
-/** The commands by name. Each is loaded when it is called. Apart from command.ts, which runs when it is imported. */
+/** The commands by name, each loaded when it is called. command.ts itself runs when it is imported. */
 import { type Command, rowOf } from './subcommand.js'
 
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {

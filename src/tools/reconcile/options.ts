@@ -26,7 +26,7 @@ export interface ReconcileOptions {
    * time zone; in UTC, if the mapping has none.
    */
   from: string
-  /** The end of the range, which does not belong to it: at least a minute ago, or a note says what may lack. */
+  /** The end of the range, which does not belong to it: at least a minute ago, or a note says so. */
   to: string
   /**
    * How far before and after the range the wallet is read too: it may record a transaction a little earlier
