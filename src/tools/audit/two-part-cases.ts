@@ -24,6 +24,7 @@ export class TwoPartCases {
   /** Why a case is skipped; `null` if it runs. */
   readonly #skipReason: (item: AuditCase) => string | null
   readonly #started = new Map<string, StartedCase>()
+  hasRestartFailed = false
 
   constructor(cases: readonly AuditCase[], run: AuditRun, skipReason: (item: AuditCase) => string | null) {
     this.#cases = cases
@@ -48,6 +49,7 @@ export class TwoPartCases {
       if (between === 'restart')
         for (const id of [between, ...group.map(one => one.id)]) this.#run.outages.excused.add(id)
       const problem = await passTime(between, context)
+      this.hasRestartFailed ||= between === 'restart' && problem !== null
       if (problem !== null) for (const { id } of group) this.#leaveOut(id, problem)
       now = (await context.wallet.readBalance()).balance ?? now
     }

@@ -1,5 +1,6 @@
 /** `bet-wallet simulate`: a random run against a running wallet. */
 import {
+  type DecidedTransaction,
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
@@ -7,8 +8,10 @@ import {
   type SimulationReport,
 } from '../random/index.js'
 import { settingsOf } from '../random/options.js'
-import { formatSimulationProgress, formatSimulationReport, renderSimulation } from '../random/printed.js'
+import { formatSimulationProgress, simulationReport } from '../random/printed.js'
 import { runSimulation } from '../random/run.js'
+import { fields } from '../reconcile/mapping.js'
+import { plain } from '../report/text.js'
 import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
 import type { Mask } from '../wire/secrets.js'
@@ -25,8 +28,7 @@ import {
   type Values as ValuesOf,
   whole,
 } from './option.js'
-import { columnsOf, forTerminal, openReport, overwriteLine, stopSignal, writeReport } from './output.js'
-import { platformReportHeader, platformReportLine } from './platform-report.js'
+import { columnsOf, deliver, openReport, overwriteLine, stopSignal } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -55,7 +57,10 @@ const options = {
     '--every <duration>',
     'before each fault and after the last: 20s. Without --bets and --duration the run ends then',
   ),
-  staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
+  staging: text(
+    '--staging <host>',
+    'the host of the base URL with its port, typed again: this system will break',
+  ),
   report: output('--report <file>', "the platform's report as CSV, for bet-wallet reconcile"),
 }
 
@@ -77,7 +82,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
-    let running: string | null = null
+    const running: Running = { line: null }
     const isTerminal = process.stderr.isTTY
     const platform = values.report === undefined ? null : openReport(values.report, platformReportHeader)
     try {
@@ -85,7 +90,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
         ...simulationOptionsOf(values, baseUrl),
         ...(everyMs !== null && faultyOptions(values, everyMs)),
         signal: stopSignal('a fault is repaired, and the balances are reconciled first', () => {
-          if (running !== null) console.error(`Not ended: ${running}`)
+          if (running.line !== null) console.error(`Not ended: ${running.line}`)
         }),
         progressEveryMs: isTerminal ? 500 : 5_000,
         onProgress: progress => printProgress(progress, isTerminal),
@@ -95,17 +100,10 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
       const report = await runSimulation({
         ...settings,
         ...(everyMs !== null && isUnlimited(values) && { betsMax: null }),
-        faults:
-          everyMs === null
-            ? null
-            : faultsOf(values, everyMs, line => {
-                running = line
-              }),
+        faults: everyMs === null ? null : faultsOf(values, everyMs, running),
       })
       if (isTerminal) overwriteLine('')
-      console.log(formatSimulationReport(forTerminal(report)))
-      writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-      writeReport(values.html, () => renderSimulation(report))
+      deliver(simulationReport(report), report, values)
       if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
       return exitCodeOf(report)
     } finally {
@@ -114,21 +112,36 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   },
 })
 
-/** @param onRunning called with the command that runs, masked, and with `null` at its end */
-const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
+/** The command of a fault that runs, masked. */
+interface Running {
+  line: string | null
+}
+
+const faultsOf = (values: Values, everyMs: number, running: Running) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),
   async runCommand(line: string, mask: Mask) {
-    onRunning(mask(line))
+    running.line = mask(line)
     try {
       await runCommand(line, '', commandMsMax, mask)
     } finally {
-      onRunning(null)
+      running.line = null
     }
   },
-  onEvent: (event: string) => console.error(forTerminal(event)),
+  onEvent: (event: string) => console.error(plain(event)),
 })
+
+const csvLineOf = (cells: readonly string[]) =>
+  `${cells.map(cell => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+
+/** In the columns that a reconciliation knows without a mapping. */
+export const platformReportHeader = csvLineOf(fields)
+
+export function platformReportLine(transaction: DecidedTransaction): string {
+  const values = { ...transaction, status: transaction.accepted ? 'accepted' : 'refused' }
+  return csvLineOf(fields.map(field => values[field] ?? ''))
+}
 
 /** Finishes the platform's report, unless the run is incomplete: transactions would be missing in it. */
 export function endPlatformReport(

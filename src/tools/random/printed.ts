@@ -14,10 +14,10 @@ import {
 } from './report.js'
 import type { SimulationTimeline } from './timeline.js'
 
-export const formatSimulationReport = (report: SimulationReport): string => textOf(printedReport(report))
+export const formatSimulationReport = (report: SimulationReport): string => textOf(simulationReport(report))
 
 /** Renders the report as one self-contained HTML file, without scripts and external resources. */
-export const renderSimulation = (report: SimulationReport): string => pageOf(printedReport(report))
+export const renderSimulation = (report: SimulationReport): string => pageOf(simulationReport(report))
 
 /** A run in one line. */
 export function formatSimulationProgress(progress: SimulationProgress): string {
@@ -38,7 +38,7 @@ export function formatSimulationProgress(progress: SimulationProgress): string {
 
 const curvesMax = 12
 
-function printedReport(report: SimulationReport): Report {
+export function simulationReport(report: SimulationReport): Report {
   const { target, startedAt, passed, stopped, differences, differencesCount, timeline, faults } = report
   const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
   const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })

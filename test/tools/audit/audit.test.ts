@@ -126,7 +126,7 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
     const report = await auditWallet({ ...optionsFor(wallet), clawbacks: false, raceRounds: 1 })
     expect(report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual([])
     const reasons = new Set(report.results.map(({ reason }) => reason))
-    expect([...reasons]).toEqual([null, 'clawbacks are disabled (clawbacks: false)'])
+    expect([...reasons]).toEqual([null, 'clawbacks are disabled (--no-clawbacks)'])
     expect(verdictOf(report, 'AU-502')).toBe('passed')
   })
 
@@ -269,7 +269,7 @@ describe('settlements', () => {
     expect(verdictOf(report, 'AU-101')).toBe('passed')
     expect(report.results[1]).toMatchObject({
       verdict: 'skipped',
-      reason: 'no way to settle was given (settle)',
+      reason: 'no way to settle was given (--settle-url, --settle-command)',
     })
     expect(report).toMatchObject({ passed: true, complete: false })
   })
