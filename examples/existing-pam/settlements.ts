@@ -1,4 +1,4 @@
-/** What the consumer of the PAM's queue of settlements does with each outcome (docs/your-own-code.md#from-a-queue). */
+/** What the consumer of the PAM's queue of settlements does: docs/your-own-code.md#from-a-queue */
 import type { Database } from '../database.js'
 import { type PamSettlement, settle } from './pam.js'
 
@@ -12,8 +12,8 @@ const passing = /^(08|53|57|40|55P03)/
 
 /**
  * Pays one settlement. The caller removes it from the queue (`paid`), puts it back with a delay (`later`), or
- * keeps it where a person sees it, and alerts (`parked`). The same settlementId is paid once, however often it
- * comes.
+ * keeps it where a person sees it, and alerts (`parked`). The same settlementId is paid once, however often
+ * it comes.
  *
  * @param ageMs since the settlement was first taken from the queue
  */
