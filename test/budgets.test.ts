@@ -18,9 +18,9 @@ const linesOf = (isCounted: (path: string) => boolean) => sumOf(src, isCounted, 
 describe('lines of code', () => {
   test.each([
     ['core, decide, http, batches, lookups, operations', 4_885, linesOf(path => !isOutsideCore.test(path))],
-    ['stores', 9_815, linesOf(path => path.startsWith('stores/'))],
-    ['testing', 4_322, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 18_631, linesOf(path => path.startsWith('tools/'))],
+    ['stores', 9_808, linesOf(path => path.startsWith('stores/'))],
+    ['testing', 4_315, linesOf(path => path.startsWith('testing/'))],
+    ['tools', 18_151, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_300, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
@@ -28,7 +28,7 @@ describe('lines of code', () => {
   })
 })
 
-test('tokens per line: at most 8.0, rounded', () => {
+test('tokens per line: at most 8.1, rounded', () => {
   const perLine = sumOf(src, () => true, 'tokens') / linesOf(() => true)
-  expect(Math.round(10 * perLine) / 10).toBeLessThanOrEqual(8)
+  expect(Math.round(10 * perLine) / 10).toBeLessThanOrEqual(8.1)
 })
