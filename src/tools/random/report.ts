@@ -191,38 +191,40 @@ export interface ForeignAnswers {
 }
 
 /** What a run counts. Answers that the platform did not receive count too. */
-export class SimulationCounts {
-  bets = 0
-  betsAccepted = 0
-  betsRefused = 0
+export const noCounts = () => ({
+  bets: 0,
+  betsAccepted: 0,
+  betsRefused: 0,
   /** Placebets refused because the funds did not cover the stake. */
-  betsRefusedForFunds = 0
+  betsRefusedForFunds: 0,
   /** Placebets refused because they were in another currency than the player's, or of an unknown player. */
-  invalidBetsRefused = 0
-  betsRolledBack = 0
-  settlements = 0
-  unsettlements = 0
+  invalidBetsRefused: 0,
+  betsRolledBack: 0,
+  settlements: 0,
+  unsettlements: 0,
   /** Unsettlements answered INSUFFICIENT_FUNDS. */
-  clawbacksRefused = 0
+  clawbacksRefused: 0,
   /** Unsettlements that arrived before their settlement, and were answered SETTLEMENT_NOT_FOUND (D19). */
-  earlyUnsettlements = 0
+  earlyUnsettlements: 0,
   /** Calls that must change nothing: changed retries, wrong players, bets that exist. */
-  wrongCalls = 0
+  wrongCalls: 0,
   /** Retries and duplicates answered like the first request. */
-  replaysAbsorbed = 0
+  replaysAbsorbed: 0,
   /** Bets refused because their rollback had arrived before (D11). */
-  lateBetsRefused = 0
+  lateBetsRefused: 0,
   /** Balances that could have one value only, and had it. */
-  balancesExact = 0
+  balancesExact: 0,
   /** Balances within the range that requests in flight allow. */
-  balancesInRange = 0
+  balancesInRange: 0,
   /**
    * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
    */
-  failedCalls = 0
+  failedCalls: 0,
   /** Transactions that were sent again at the end. */
-  retriedAtEnd = 0
-}
+  retriedAtEnd: 0,
+})
+
+export type SimulationCounts = ReturnType<typeof noCounts>
 
 export interface SimulationProgress {
   phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'

@@ -12,7 +12,7 @@ import { Network } from './network.js'
 import { openBooks } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { answerText, type Definite, isNotFound, type Reading, type Refusal } from './reading.js'
-import { playerBooksOf, SimulationCounts, type SimulationProgress, type SimulationReport } from './report.js'
+import { noCounts, playerBooksOf, type SimulationProgress, type SimulationReport } from './report.js'
 import { Tally } from './tally.js'
 import { Timeline } from './timeline.js'
 import { decidedOf } from './transactions.js'
@@ -61,7 +61,7 @@ export async function runSimulation(settings: Settings): Promise<SimulationRepor
 
 class Run {
   readonly #settings: Settings
-  readonly #counts = new SimulationCounts()
+  readonly #counts = noCounts()
   readonly #tally = new Tally(this.#counts)
   readonly #accounts: readonly Account[]
   readonly #judge: Judge

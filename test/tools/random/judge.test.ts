@@ -5,7 +5,7 @@ import { parseDecimal } from '../../../src/tools/numbers/decimal.js'
 import { Account, Bet, type Transaction } from '../../../src/tools/random/books.js'
 import { Judge } from '../../../src/tools/random/judge.js'
 import { readingOf } from '../../../src/tools/random/reading.js'
-import { SimulationCounts } from '../../../src/tools/random/report.js'
+import { noCounts } from '../../../src/tools/random/report.js'
 
 const ok = (balance: string, reference = 'W1') =>
   readingOf(
@@ -23,7 +23,7 @@ const lost = readingOf({ error: 'timed out' }, true)
 const decimal = (text: string) => parseDecimal(text) as Decimal
 
 function table(opening = '100.00') {
-  const counts = new SimulationCounts()
+  const counts = noCounts()
   const judge = new Judge({ differencesMax: 100, onDifference: () => {} }, counts)
   const account = new Account('ann', 'session')
   account.open(decimal(opening), 'EUR', 2)

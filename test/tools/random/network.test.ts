@@ -5,7 +5,7 @@ import { type Chaos, chaosOf, drawDelivery, drawDuplicateSteps } from '../../../
 import { Judge } from '../../../src/tools/random/judge.js'
 import { Network } from '../../../src/tools/random/network.js'
 import type { Reading } from '../../../src/tools/random/reading.js'
-import { SimulationCounts } from '../../../src/tools/random/report.js'
+import { noCounts } from '../../../src/tools/random/report.js'
 import { fault, fixedRandom, newBet, openedAccount, seeded, success } from './objects.js'
 
 const unanswered: Reading = { kind: 'no-answer', reason: 'ECONNREFUSED' }
@@ -13,7 +13,7 @@ const unanswered: Reading = { kind: 'no-answer', reason: 'ECONNREFUSED' }
 function networkOf(answer: () => Reading, options: Partial<ConstructorParameters<typeof Network>[0]> = {}) {
   const clock = { time: 0, pauses: [] as number[] }
   const log: string[] = []
-  const judge = new Judge({ differencesMax: 9, onDifference: () => {} }, new SimulationCounts())
+  const judge = new Judge({ differencesMax: 9, onDifference: () => {} }, noCounts())
   const network = new Network({
     ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge },
     patienceFor: () => ({ faults: 60, milliseconds: 300 }),
