@@ -276,13 +276,24 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
   it('given deliveries when it is stopped, then it claims no more and waits for them', async () => {
     const [placed] = await twoEvents()
     const consumer = new HeldConsumer()
-    // One claim: another one could be under way when it is stopped.
-    const relay = await running({ deliver: consumer.deliver, pollMs: 60_000 })
+    let claims = 0
+    const counting: OutboxTable = {
+      ...wallet.outbox,
+      claim: (...parameters) => {
+        claims += 1
+        return wallet.outbox.claim(...parameters).finally(() => {
+          claims -= 1
+        })
+      },
+    }
+    const relay = await running({ deliver: consumer.deliver }, counting)
     const call = await consumer.call(1)
     let stopped = false
     const stopping = relay.stop().then(() => {
       stopped = true
     })
+    // One that was under way may still claim.
+    await until(() => claims === 0)
     await wallet.passTime()
     await until(async () => (await wallet.outbox.stats()).queued === 2)
     expect(stopped).toBe(false)

@@ -39,10 +39,9 @@ const failing = (): never => {
 /** What a failure leaves behind: unhandled rejections come a turn later. */
 const turns = () => new Promise(resolve => setTimeout(resolve, 5))
 
-/** The tools stake what anna has. */
-const memory = createMemoryStore(
-  ['anna', 'ben'].map(playerId => ({ playerId, currency: 'EUR', balance: '1000000.00' })),
-)
+const newStore = () =>
+  createMemoryStore(['anna', 'ben'].map(playerId => ({ playerId, currency: 'EUR', balance: '1000000.00' })))
+const memory = newStore()
 
 async function serve(store: WalletStore, options: Partial<HttpOptions>) {
   const listener = createNodeListener(store, {
@@ -190,7 +189,8 @@ async function relayOnce(options: Pick<RelayOptions, 'deliver' | 'onError'>) {
 
 /** What became of a run of a tool against a wallet, and whether the wallet answers the next call. */
 async function runTool(run: (baseUrl: string) => Promise<unknown>) {
-  const { server, url } = await serve(memory, {})
+  // A run stakes all that anna has.
+  const { server, url } = await serve(newStore(), {})
   const ended = await run(url).then(
     () => 'ended',
     () => 'rejected',

@@ -131,7 +131,7 @@ describe('bet-wallet audit', () => {
       { length: Math.ceil(total / 10) },
       (_, index) => `${Math.min(10 * (index + 1), total)} of ${total} cases`,
     )
-    const written = ['Written: report.json', 'Written: report.xml', 'Written: report.html']
+    const written = ['Written: report.json', 'Written: report.html', 'Written: report.xml']
     expect(error.replace(estimate, '').split('\n')).toEqual([...progress, ...written, ''])
     const lines = out.trimEnd().split('\n')
     expect(lines.filter(line => line.startsWith('  passed'))).toEqual(
