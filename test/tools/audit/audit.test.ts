@@ -359,9 +359,7 @@ describe('the report', () => {
     const [result] = report.results
     expect(report).toMatchObject({ passed: false, complete: true, target: wallet.url.replace(/\/$/, '') })
     expect(result).toMatchObject({ id: 'AU-301', level: 'MUST', verdict: 'failed', reason: null })
-    expect(result?.failure?.expected).toBe(
-      'balance 100.00 EUR after placebet after its rollback',
-    )
+    expect(result?.failure?.expected).toBe('balance 100.00 EUR after placebet after its rollback')
     expect(result?.failure?.actual).toMatch(/^balance 9[78]\.[0-9]{2} EUR, [12]\.[0-9]{2} EUR too little$/)
     expect(result?.failure?.impact).toContain('loses the stake')
     const [rollback, placebet, read] = result?.exchanges ?? []
