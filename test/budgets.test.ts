@@ -20,7 +20,7 @@ describe('lines of code', () => {
     ['core, decide, http, batches, lookups, operations', 4_990, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 9_980, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_600, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 19_245, linesOf(path => path.startsWith('tools/'))],
+    ['tools', 18_190, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_300, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
@@ -28,7 +28,7 @@ describe('lines of code', () => {
   })
 })
 
-test('tokens per line: at most 8.0, rounded', () => {
+test('tokens per line: at most 8.1, rounded', () => {
   const perLine = sumOf(src, () => true, 'tokens') / linesOf(() => true)
-  expect(Math.round(10 * perLine) / 10).toBeLessThanOrEqual(8)
+  expect(Math.round(10 * perLine) / 10).toBeLessThanOrEqual(8.1)
 })

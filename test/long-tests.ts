@@ -27,7 +27,9 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
     stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability
     stores/postgres/durability examples/limits examples/bonus
-    programs/hooks/hooks`)
+    programs/hooks/hooks lookups/owed tools/command/simulate-faults stores/postgres/privileges
+    stores/postgres/conditions stores/own-rows stores/mysql/former-primary stores/one-change-per-batch
+    tools/random/correct tools/command/grants stores/postgres/other-code`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,

@@ -25,7 +25,7 @@ export interface DemoStore {
   close(): Promise<void>
 }
 
-const schema = 'bet_wallet_express'
+export const schema = 'bet_wallet_express'
 const players = [
   ['anna', 'EUR', '100.00'],
   ['kenji', 'JPY', '5000'],
@@ -42,7 +42,7 @@ export async function openDemoStore(): Promise<DemoStore> {
 
 async function openPostgres(): Promise<DemoStore> {
   const { client, location, resetHint, close } = await openDatabase(schema)
-  await migratePostgres(client, { schema })
+  await migratePostgres(client, { schema }, { lookupIndexes: true })
   for (const player of players) {
     await client.query(
       `INSERT INTO ${schema}.players (player_id, currency, balance) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
@@ -54,8 +54,7 @@ async function openPostgres(): Promise<DemoStore> {
   )
   const store = createPostgresStore(client, { schema })
   await store.ready()
-  // Without the indexes of lookups: this database is small.
-  const lookups = createPostgresLookups(client, { schema, allowScan: true })
+  const lookups = createPostgresLookups(client, { schema })
   const balances = (rows as { line: string }[]).map(({ line }) => line)
   return { store, lookups, playerIds, balances, location, resetHint, close }
 }
@@ -69,7 +68,7 @@ async function openMysql(uri: string): Promise<DemoStore> {
     await pool.end()
     throw serverProblem(error)
   }
-  await migrateMysql(pool, { schema })
+  await migrateMysql(pool, { schema }, { lookupIndexes: true })
   for (const player of players) {
     await pool.query(
       `INSERT IGNORE INTO ${schema}.wallet_players (player_id, currency, balance) VALUES (?)`,
@@ -85,7 +84,7 @@ async function openMysql(uri: string): Promise<DemoStore> {
   await store.ready()
   return {
     store,
-    lookups: createMysqlLookups(pool, { schema, allowScan: true }),
+    lookups: createMysqlLookups(pool, { schema }),
     playerIds,
     balances: rows.map(({ line }) => line),
     location: `${schema} on the server that DATABASE_URL names`,

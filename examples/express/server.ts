@@ -17,7 +17,7 @@ import client from 'prom-client'
 import { exposureWarning, readListenAddress } from '../listen-address.js'
 import { logCalls } from './call-log.js'
 import { calls, curlLines } from './curl.js'
-import { openDemoStore } from './demo-store.js'
+import { openDemoStore, schema } from './demo-store.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
 
@@ -70,6 +70,10 @@ const server = app.listen(port, host, async (error?: Error) => {
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
+  if (process.env.DATABASE_URL) {
+    console.log('Its records, also for the comparison that bet-wallet simulate --report prints:')
+    console.log(`  export BET_WALLET_SCHEMA=${schema}\n  npx bet-wallet player anna\n`)
+  }
   if (healthUrl !== null) console.log(`Health and metrics: ${healthUrl}/livez, /readyz, /metrics\n`)
   if (!process.env.LOG_CALLS) console.log('With LOG_CALLS=1 it prints a line per call.')
   console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${demo.resetHint}.`)

@@ -45,7 +45,7 @@ export async function holdCommit(pool: pg.Pool, schema: string): Promise<HeldCom
     return rowCount !== 0
   }
   const reached = (async () => {
-    while (!isReleased && !(await waits())) await new Promise(setImmediate)
+    while (!isReleased && !(await waits())) await new Promise(resolve => setTimeout(resolve, 3))
   })()
   return {
     reached,

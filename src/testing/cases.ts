@@ -16,7 +16,6 @@ import { partitionCases } from './cases/partitions.js'
 import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
-import { unknownPlayerCases } from './cases/unknown-players.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import { CaseFailed, shown } from './trace.js'
 
@@ -30,7 +29,6 @@ const definitions: readonly CaseDefinition[] = [
   ...lockWaitCases,
   ...readCases,
   ...confirmedLoadCases,
-  ...unknownPlayerCases,
   ...pamRuleCases,
   ...raceCases,
   ...otherWriterCases,

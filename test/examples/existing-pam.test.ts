@@ -8,6 +8,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Database, databaseOf } from '../../examples/database.js'
 import { block, deposit, migratePam, openAccount, settle } from '../../examples/existing-pam/pam.js'
+import { consumeSettlement } from '../../examples/existing-pam/settlements.js'
 import { createPamWallet, options, tables } from '../../examples/existing-pam/wallet.js'
 import { holdPlayer } from '../../examples/stores/hold-commit.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
@@ -288,6 +289,33 @@ describe('given the rules and rows of the PAM', () => {
     await expect(pay({ accountNo: 'ben' })).rejects.toThrow(/foreign key/)
     await expect(pay({ accountNo: 'unknown' })).rejects.toThrow(/null value/)
     expect(await balance()).toBe('7000')
+    await expectBalancedBooks(database)
+  })
+
+  test('when a settlement overtakes its bet, then it waits, and is paid once the bet is there', async () => {
+    const { database, store, balance } = await withAnna()
+    const consume = (settlement: object, ageMs = 0) =>
+      consumeSettlement(database, { ...paid(1), cents: 5550n, ...settlement }, ageMs)
+    expect(await consume({})).toBe('later')
+    await handlePlaceBet(store, bet(1, '30'))
+    expect([await consume({}, 2_000), await consume({}, 2_000)]).toEqual(['paid', 'paid'])
+    expect(await balance()).toBe('12550')
+    // No bet for as long as the platform may send it; rolled back; an unknown account.
+    expect(await consume({ settlementId: 'st-9', betId: 'b-9' }, 3_600_000)).toBe('parked')
+    await handlePlaceBet(store, bet(2, '10'))
+    await handleRollbackBet(store, rollback(2))
+    expect(await consume({ settlementId: 'st-2', betId: 'b-2' })).toBe('parked')
+    expect(await consume({ settlementId: 'st-3', accountNo: 'unknown' })).toBe('parked')
+    // A wallet that is locked for too long, or a database that is not there, may answer later.
+    for (const error of [Object.assign(new Error(), { code: '55P03' }), new Error('ECONNREFUSED')])
+      expect(
+        await consumeSettlement(
+          { ...database, transaction: () => Promise.reject(error) },
+          { ...paid(4), cents: 1n },
+          9e9,
+        ),
+      ).toBe('later')
+    expect(await balance()).toBe('12550')
     await expectBalancedBooks(database)
   })
 

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { exposureWarning } from '../../examples/listen-address.js'
 import { isMysql, noServer, startServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until as holds } from '../until.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -118,6 +119,16 @@ function expectAnnounced({ titles, answers }: Awaited<ReturnType<typeof runAll>>
   }
 }
 
+/** The lines with which the lookups find the records, as they are printed. */
+async function expectRecords(printed: readonly string[], DATABASE_URL: string): Promise<void> {
+  const begin = printed.findIndex(line => line.startsWith('Its records'))
+  const script = printed.slice(begin + 1, begin + 3).join('\n')
+  const own = script.replace('npx bet-wallet', `"${process.execPath}" src/tools/command/bin.cjs`)
+  const env = { ...process.env, BET_WALLET_DATABASE_URL: '', DATABASE_URL }
+  const { stdout } = await promisify(execFile)('sh', ['-c', own], { cwd: root, env })
+  expect(stdout).toMatch(/^KNOWN: balance 100\.00 EUR; /m)
+}
+
 beforeAll(async () => {
   const creating = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'template') })
   await until(creating, /Ctrl\+C/)
@@ -216,6 +227,8 @@ describe('given npm start', () => {
       // PostgreSQL counts its references. The references of MySQL are made in the process.
       if (place.name !== `on ${mysqlName}`) expect(first.answers).toEqual(fresh)
       expectAnnounced(first)
+      const { DATABASE_URL = '' } = environment as { DATABASE_URL?: string }
+      if (DATABASE_URL !== '') await expectRecords(first.printed, DATABASE_URL)
 
       // A retry changes nothing, and wrong credentials are rejected.
       const [line = ''] = first.lines
@@ -339,7 +352,7 @@ describe('given npm start', () => {
       const killed = run('express/server.ts', { PORT: '0', DATA_FOLDER })
       await until(killed, /Creating a database/)
       const data = join(DATA_FOLDER, 'bet_wallet_express', 'pglite')
-      while (!existsSync(join(data, 'PG_VERSION'))) await new Promise(resolve => setImmediate(resolve))
+      await holds(() => existsSync(join(data, 'PG_VERSION')))
       killed.child.kill('SIGKILL')
       await killed.closed
       expect((await runAll(run('express/server.ts', { PORT: '0', DATA_FOLDER }))).answers).toEqual(fresh)

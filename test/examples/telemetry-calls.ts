@@ -3,6 +3,7 @@ import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createPostgresRelay, createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import type { Pool } from 'pg'
+import { until } from '../until.js'
 
 const transactionDate = '2026-11-21T18:00:00Z'
 /** No metric may have one of these in an attribute. */
@@ -58,8 +59,7 @@ export async function openWallet(pool: Pool) {
       await other.query('BEGIN')
       await other.query(`SELECT FROM bet_wallet.players WHERE player_id = 'anna-player' FOR UPDATE`)
       const placed = call('/placebet', bet(n, '1'))
-      while (store.stats.lockWaits.queued + store.stats.lockWaits.inFlight === 0)
-        await new Promise(setImmediate)
+      await until(() => store.stats.lockWaits.queued + store.stats.lockWaits.inFlight > 0)
       await other.query('ROLLBACK')
       return await placed
     } finally {

@@ -7,6 +7,7 @@ import { createPostgresStore, migratePostgres } from '../../src/stores/postgres/
 import { postgresOutbox } from '../../src/stores/postgres/relay.js'
 import { placeBet, settlement } from '../fixtures.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until } from '../until.js'
 import { databases, relayOf, type Wallet } from './databases.js'
 import { poisons } from './poisons.js'
 
@@ -18,10 +19,6 @@ const stored: Readonly<Record<string, RegExp>> = {
   'a NUL': /^answered $/,
   'a megabyte': /^é{500}$/,
   'an error without a message': /^Error$/,
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2))
 }
 
 describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', ({ open }) => {

@@ -5,11 +5,8 @@ import type { RecordedTransaction } from '../../src/lookups/index.js'
 import type { OutboxTable } from '../../src/stores/database/outbox.js'
 import type { Delivery, Relay, RelayOptions } from '../../src/stores/database/relay.js'
 import { placeBet, settlement } from '../fixtures.js'
+import { until } from '../until.js'
 import { databases, relayOf, type Wallet } from './databases.js'
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2))
-}
 
 /** A consumer that ends each delivery when the test says so. */
 class HeldConsumer {
@@ -279,12 +276,24 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
   it('given deliveries when it is stopped, then it claims no more and waits for them', async () => {
     const [placed] = await twoEvents()
     const consumer = new HeldConsumer()
-    const relay = await running({ deliver: consumer.deliver })
+    let claims = 0
+    const counting: OutboxTable = {
+      ...wallet.outbox,
+      claim: (...parameters) => {
+        claims += 1
+        return wallet.outbox.claim(...parameters).finally(() => {
+          claims -= 1
+        })
+      },
+    }
+    const relay = await running({ deliver: consumer.deliver }, counting)
     const call = await consumer.call(1)
     let stopped = false
     const stopping = relay.stop().then(() => {
       stopped = true
     })
+    // One that was under way may still claim.
+    await until(() => claims === 0)
     await wallet.passTime()
     await until(async () => (await wallet.outbox.stats()).queued === 2)
     expect(stopped).toBe(false)

@@ -11,13 +11,15 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WalletStore } from '../../src/store.js'
 import type { StoreError } from '../../src/stores/database/errors.js'
 import type { WithinTransaction } from '../../src/stores/database/within-transaction.js'
-import { grantsFor } from '../../src/tools/command/grants.js'
+import { mysqlGrants } from '../../src/tools/command/mysql.js'
+import { postgresGrants } from '../../src/tools/command/postgres.js'
 import { placeBet as placement } from '../fixtures.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
 import { isMysql, noServer, processList } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until } from '../until.js'
 import { openWallet as openMysqlWallet } from './mysql/wallet.js'
-import { endOf, longTimeouts, openWallet, outOfTime, until } from './postgres/wallet.js'
+import { endOf, longTimeouts, openWallet, outOfTime } from './postgres/wallet.js'
 
 /** A store with a hook. SCHEMA stands for its schema, which has a table `ledger`. */
 interface Books {
@@ -74,7 +76,7 @@ const onPostgres: Open = async (hook, options) => {
       const role = `user_of_${schema}`
       await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
       onTestFinished(async () => void (await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)))
-      for (const statement of grantsFor('postgres', { schema }, 'store', role)) await admin.query(statement)
+      for (const statement of postgresGrants({ schema }, 'store', role)) await admin.query(statement)
       const location = new URL(url)
       Object.assign(location, { username: role, password: 'secret' })
       const pool = new pg.Pool({ connectionString: location.href })
@@ -116,7 +118,7 @@ const onMysql: Open = async (hook, options) => {
       const user = schema.slice(-32)
       await admin.query(`CREATE USER ${user} IDENTIFIED BY 'secret'`)
       onTestFinished(async () => void (await admin.query(`DROP USER ${user}`)))
-      for (const statement of grantsFor('mysql', { schema }, 'store', user)) await admin.query(statement)
+      for (const statement of mysqlGrants({ schema }, 'store', user)) await admin.query(statement)
       const pool = mysql.createPool({ ...config, user, password: 'secret' })
       onTestFinished(() => pool.end())
       return { user, store: createMysqlStore(pool, { ...settings, schema }) }

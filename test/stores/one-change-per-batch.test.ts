@@ -11,8 +11,9 @@ import { placeBet, rollbackBet, settlement } from '../fixtures.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
 import { isMysql, noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { until } from '../until.js'
 import { openWallet as openMysqlWallet } from './mysql/wallet.js'
-import { endOf, longTimeouts, openWallet, placing, until } from './postgres/wallet.js'
+import { endOf, longTimeouts, openWallet, placing } from './postgres/wallet.js'
 
 const table = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 /** One batch at a time: calls that arrive together would share it. */

@@ -10,6 +10,7 @@ import {
 import { expect } from 'vitest'
 import { isRetryable } from '../../src/errors.js'
 import { placeBet, rollbackBet, settlement, unsettlement } from '../fixtures.js'
+import { until } from '../until.js'
 
 /** Of the load. */
 export const playerIds = Array.from({ length: 8 }, (_, n) => `player-${n}`)
@@ -55,7 +56,7 @@ export function startLoad(stores: () => readonly WalletStore[]) {
     /** Until this many more calls were accepted. */
     async progress(more = 150): Promise<void> {
       const goal = load.accepted + more
-      while (load.accepted < goal && load.problems.length === 0) await new Promise(setImmediate)
+      await until(() => load.accepted >= goal || load.problems.length > 0)
       expect(load.problems).toEqual([])
     },
     async end(): Promise<void> {

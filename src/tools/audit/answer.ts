@@ -3,17 +3,11 @@
 import { type Decimal, parseDecimal, textOf } from '../numbers/decimal.js'
 import { numberText, type ReadJson, readObject } from '../wire/json.js'
 import type { Reply } from './client.js'
-import type { AuditExchange, FailureKind } from './report.js'
+import type { FailureKind } from './report.js'
 
-export interface Answer {
+export interface Answer extends Reply {
   /** Index into the exchanges of the case. */
   index: number
-  exchange: AuditExchange
-  status: number | null
-  headers: Reply['headers']
-  text: string
-  /** Removes the credentials of the request from a text for the report. */
-  mask: Reply['mask']
   /** The fields of the JSON object in the body; `null` if it is none. */
   fields: Map<string, ReadJson> | null
   /** The balance of a 2xx, even if other fields are invalid; otherwise `null`. */
@@ -40,7 +34,8 @@ export function quoteOf({ text, mask }: Pick<Reply, 'text' | 'mask'>): string {
 }
 
 /** @param index into the exchanges of the case */
-export function answerOf({ exchange, status, headers, text, mask }: Reply, index: number): Answer {
+export function answerOf(reply: Reply, index: number): Answer {
+  const { exchange, status, text } = reply
   const fields = status === null ? null : readObject(text)
   const balanceText = numberText(fields?.get('balance'))
   const balance = balanceText === null ? null : parseDecimal(balanceText.text)
@@ -57,18 +52,7 @@ export function answerOf({ exchange, status, headers, text, mask }: Reply, index
       : null
   const code = fields?.get('errorCode')
   const errorCode = status !== null && status >= 400 && typeof code === 'string' ? code : null
-  return {
-    index,
-    exchange,
-    status,
-    headers,
-    text,
-    mask,
-    fields,
-    balance: isSuccess ? balance : null,
-    success,
-    errorCode,
-  }
+  return { ...reply, index, fields, balance: isSuccess ? balance : null, success, errorCode }
 }
 
 /** The failure of an answer that should be a success. */

@@ -30,6 +30,9 @@ export class CaseContext {
   /** An amount in smallest units of the currency. */
   readonly units = (count: number | bigint): Decimal => fromUnits(count, this.settings.minorUnits)
 
+  /** An amount that is drawn, in smallest units. */
+  readonly between = (least: number, most: number): Decimal => this.units(this.random.between(least, most))
+
   /** The number of whole smallest units in an amount. */
   readonly wholeUnits = (value: Decimal): bigint => wholeUnits(value, this.settings.minorUnits)
 
@@ -46,8 +49,34 @@ export class CaseContext {
   }
 
   /** Starts many calls in this order, without waiting for answers in between. */
-  readonly concurrently = <T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: count }, (_, index) => call(index)))
+  readonly concurrently = <T>(
+    call: (index: number) => Promise<T>,
+    count = this.settings.concurrency,
+  ): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, index) => call(index)))
+
+  /** A transactionDate of this long ago. */
+  readonly dateOf = (msAgo: number): string => this.settings.formatDate(new Date(Date.now() - msAgo))
 
   readonly wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+}
+
+/** Of a race: one run that passes proves little. */
+export const eachRound =
+  (race: (context: CaseContext, round: number) => Promise<void>, timesRounds = 1) =>
+  async (context: CaseContext): Promise<void> => {
+    for (let round = 1; round <= timesRounds * context.settings.raceRounds; round += 1) {
+      context.wallet.round = round
+      await race(context, round)
+    }
+  }
+
+/** Starts two calls at the same moment, in every second round in the other order. */
+export async function together<T, U>(
+  round: number,
+  one: () => Promise<T>,
+  other: () => Promise<U>,
+): Promise<[T, U]> {
+  if (round % 2 === 1) return await Promise.all([one(), other()])
+  const [second, first] = await Promise.all([other(), one()])
+  return [first, second]
 }

@@ -1,216 +1,163 @@
-/** Sends calls to the wallet, in usual and unusual ways, and records the answers. */
-import {
-  Agent,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as requestHttp,
-} from 'node:http'
-import { Agent as AgentTls, request as requestHttps } from 'node:https'
+/** Sends the calls of the audit, and records each of them with its answer. */
 import { textOf } from '../../foreign-values.js'
-import { type Mask, maskOf, secretsIn, secretsOf } from '../wire/secrets.js'
+import { curlLine } from '../wire/curl.js'
+import type { HttpReply } from '../wire/http-client.js'
+import type { Mask } from '../wire/secrets.js'
+import {
+  createWalletClient,
+  fixedHeaders,
+  type WalletCall,
+  type WalletClient,
+} from '../wire/wallet-client.js'
+import type { UnusualDelivery } from './deliveries.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
-import { type BuiltRequest, buildRequest, type Call, cut, type Delivery } from './request.js'
+import { callerOf, type WrongCredentials } from './wrong-credentials.js'
+
+export interface Call extends Pick<WalletCall, 'method' | 'headers' | 'timeoutMs'> {
+  /** For the report: `placebet b-3 of 30`. */
+  label: string
+  /** The call only reads the balance. */
+  isReading?: true
+  /** Below the base URL, or a complete URL (of `settle` only). */
+  path: string
+  /** Without one, the request has no body. */
+  body?: string | Uint8Array
+  /** Instead of those of the options. */
+  credentials?: 'none' | WrongCredentials
+  /** Without one, the request is sent at once, on a kept-alive connection. */
+  delivery?: UnusualDelivery
+  /** A shell command that prints the body, for the report, if the body is too long to paste. */
+  bodyCommand?: string
+}
 
 /** The answer to a call. `status` is `null` if there is none. */
 export interface Reply {
   exchange: AuditExchange
   status: number | null
-  headers: IncomingHttpHeaders
-  /** The complete body, up to 1 MiB. */
+  /** The status line and the headers: read them by `headerOf`. */
+  head: string
   text: string
   /** For reports: the wallet may have repeated the credentials of the request. */
   mask: Mask
 }
 
-export interface Client {
+export class Client {
+  readonly #settings: AuditSettings
+  readonly #wire: WalletClient
+  readonly #beganAt = performance.now()
   /** Number of requests sent so far. */
-  readonly requests: number
-  /** Milliseconds since the audit began. */
-  now(): number
+  requests = 0
+
+  constructor(settings: AuditSettings) {
+    this.#settings = settings
+    this.#wire = createWalletClient(settings)
+  }
+
   /** For texts that are not of one answer. */
-  readonly mask: Mask
+  get mask(): Mask {
+    return this.#wire.mask
+  }
+
+  /** Milliseconds since the audit began. */
+  now(): number {
+    return Math.round((performance.now() - this.#beganAt) * 10) / 10
+  }
+
   /** The reply never rejects: a failed connection is a result too. */
-  send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> }
-  /** Closes the connections. The next call opens one. */
-  disconnect(): void
-}
-
-type Agents = Record<string, Agent>
-
-const answerBytesMax = 1_048_576
-
-export function openClient(settings: AuditSettings): Client {
-  const beganAt = performance.now()
-  const now = () => Math.round((performance.now() - beganAt) * 10) / 10
-  // Idle connections are closed early: a server that closes one during a call would seem to fail.
-  const agentOptions = { keepAlive: true, maxSockets: 256, timeout: 1_000 }
-  const agents: Agents = {
-    'http:': new Agent(agentOptions),
-    'https:': new AgentTls({ ...settings.tls, ...agentOptions }),
+  send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> } {
+    const { path, body = null, credentials, delivery, headers, method = 'POST', timeoutMs } = call
+    const { target, base } = this.#settings
+    const url = new URL(/^https?:/.test(path) ? path : `${target}${path}`)
+    const { curlUser, ...caller } = callerOf(this.#settings, credentials)
+    const fixed = fixedHeaders({ ...this.#settings, ...caller }, url)
+    const curl = curlOf(call, url, fixed, url.origin === base.origin ? curlUser : null)
+    const exchange = exchangeOf({ ...call, method, curl }, this.now(), Buffer.from(body ?? '').toString())
+    this.requests += 1
+    const sent = this.#wire.send({ url, method, body, caller, headers, delivery, timeoutMs })
+    const reply = sent.then(
+      ({ reply, mask }) => this.#record(exchange, reply, mask),
+      error =>
+        this.#record(exchange, { error: `the request could not be sent: ${textOf(error)}` }, this.mask),
+    )
+    return { exchange, reply }
   }
-  const given = secretsOf(settings)
-  const mask = maskOf(given)
-  let requests = 0
 
-  return {
-    mask,
-    get requests() {
-      return requests
-    },
-    now,
-    send(call) {
-      const built = buildRequest(call, settings, now())
-      const { exchange } = built
-      requests += 1
-      const reply = signedHeaders(built, settings)
-        .then(headers => {
-          const ownMask = maskOf([...given, ...secretsIn(headers)])
-          return exchanged(built, headers, call, settings, agents, now, ownMask)
-        })
-        .catch((error: unknown): Reply => {
-          exchange.error = `the request could not be sent: ${mask(textOf(error))}`
-          return { exchange, status: null, headers: {}, text: '', mask }
-        })
-      return { exchange, reply }
-    },
-    disconnect() {
-      for (const agent of Object.values(agents)) agent.destroy()
-    },
-  }
-}
-
-async function signedHeaders(
-  { url, method, headers, body, isSigned }: BuiltRequest,
-  { sign }: AuditSettings,
-): Promise<Record<string, string>> {
-  if (sign === null || !isSigned) return headers
-  return { ...headers, ...(await sign({ method, url: url.href, headers, body: body ?? Buffer.alloc(0) })) }
-}
-
-/** Sends the request and resolves with the answer, or with the reason why there is none. */
-function exchanged(
-  { url, sentBody, exchange }: BuiltRequest,
-  headers: Record<string, string>,
-  { delivery, timeoutMs: ownTimeoutMs }: Call,
-  settings: AuditSettings,
-  agents: Agents,
-  now: () => number,
-  mask: Mask,
-): Promise<Reply> {
-  const timeoutMs = ownTimeoutMs ?? settings.timeoutMs
-  const request = open(url, exchange.method, headers, sentBody, delivery, settings, agents)
-  return new Promise(resolve => {
-    let over = false
-    const end = (error: string | null, response: IncomingMessage | null, text: string) => {
-      if (over) return
-      over = true
-      clearTimeout(timer)
-      exchange.error = error === null ? null : mask(error)
-      if (error === null && response !== null) {
-        exchange.answeredAtMs = now()
-        exchange.status = response.statusCode ?? null
-        exchange.answer = cut(mask(text))
-      }
-      if (error !== null || delivery !== undefined) request.destroy()
-      resolve({ exchange, status: exchange.status, headers: response?.headers ?? {}, text, mask })
+  #record(exchange: AuditExchange, reply: HttpReply, mask: Mask): Reply {
+    if ('error' in reply) {
+      exchange.error = mask(reply.error)
+      return { exchange, status: null, head: '', text: '', mask }
     }
-    const timer = setTimeout(
-      () => end(`no answer within ${timeoutMs.toLocaleString('en')} ms`, null, ''),
-      timeoutMs,
-    )
-    request.on('error', error => end(describeError(error), null, ''))
-    request.on('response', response => {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes <= answerBytesMax) chunks.push(chunk)
-      })
-      response.on('error', error => end(describeError(error), null, ''))
-      response.on('end', () => end(null, response, Buffer.concat(chunks).toString('utf8')))
-    })
-    writeBody(request, sentBody, delivery, () =>
-      end('the caller disconnected, as the case requires', null, ''),
-    )
-  })
+    const { status, head, body: text } = reply
+    exchange.answeredAtMs = this.now()
+    exchange.status = status
+    exchange.answer = cut(mask(text))
+    return { exchange, status, head, text, mask }
+  }
+
+  /** Closes the connections. The next call opens one. */
+  disconnect(): void {
+    this.#wire.disconnect()
+  }
+
+  close(): void {
+    this.#wire.close()
+  }
 }
 
-function open(
+/** @param fixed headers whose values are not shown */
+function curlOf(
+  { method = 'POST', body, bodyCommand, delivery, headers = {} }: Call,
   url: URL,
-  method: string,
-  headers: Record<string, string>,
-  body: Buffer | null,
-  delivery: Delivery | undefined,
-  settings: AuditSettings,
-  agents: Agents,
-): ClientRequest {
-  const isSecure = url.protocol === 'https:'
-  const isChunked = delivery?.as === 'pieces' && delivery.chunked
-  const request = (isSecure ? requestHttps : requestHttp)(url, {
-    ...(isSecure ? settings.tls : {}),
+  fixed: Readonly<Record<string, string>>,
+  user: string | null,
+): string {
+  const shown = Object.entries({ ...fixed, ...headers })
+    .filter(([name]) => name !== 'authorization' || user === null)
+    .map(([name, value]) => ({ name, value, secret: name !== 'content-type' && !(name in headers) }))
+  return curlLine({
     method,
-    agent: delivery === undefined ? agents[url.protocol] : false,
-    headers: {
-      ...headers,
-      ...(delivery === undefined ? {} : { connection: 'close' }),
-      ...(body === null || isChunked ? {} : { 'content-length': String(body.length) }),
-    },
+    url: url.href,
+    headers: shown,
+    user,
+    body: body === undefined ? null : Buffer.from(body),
+    bodyCommand,
+    options: delivery?.curl,
   })
-  request.setNoDelay(true)
-  return request
 }
 
-function writeBody(
-  request: ClientRequest,
-  body: Buffer | null,
-  delivery: Delivery | undefined,
-  disconnect: () => void,
-): void {
-  if (body === null || delivery === undefined || delivery.as === 'separate-connection') {
-    request.end(body ?? undefined)
-    return
+/** The record of a call that has no answer yet. */
+export function exchangeOf(
+  {
+    label,
+    isReading,
+    method,
+    path,
+    curl,
+  }: Pick<AuditExchange, 'label' | 'isReading' | 'method' | 'path' | 'curl'>,
+  sentAtMs: number,
+  body: string,
+): AuditExchange {
+  return {
+    label,
+    ...(isReading ? { isReading } : {}),
+    sentAtMs,
+    answeredAtMs: null,
+    method,
+    path,
+    body: cut(body),
+    curl,
+    status: null,
+    answer: null,
+    balance: null,
+    error: null,
+    omitted: 0,
   }
-  switch (delivery.as) {
-    case 'disconnect':
-      request.end(body, () => setTimeout(disconnect, delivery.afterMs))
-      return
-    case 'part':
-      request.write(body.subarray(0, delivery.bytes), () => setTimeout(disconnect, 1))
-      return
-    case 'headers':
-      // An empty write reports when the headers have left.
-      request.write('', () => delivery.sent?.())
-      delivery.until?.then(disconnect, disconnect)
-      return
-    case 'pieces':
-      writePieces(request, body, delivery.cuts, delivery.pauseMs)
-  }
 }
 
-function writePieces(request: ClientRequest, body: Buffer, cuts: readonly number[], pauseMs: number): void {
-  const ends = [...cuts, body.length]
-  let sent = 0
-  const next = () => {
-    if (request.destroyed) return
-    const piece = body.subarray(sent, ends.shift())
-    sent += piece.length
-    if (ends.length === 0) request.end(piece)
-    else request.write(piece, () => setTimeout(next, pauseMs))
-  }
-  next()
-}
+const textCharactersMax = 2_000
 
-const errorTexts: Record<string, string> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed without an answer',
-  EPIPE: 'the connection was closed while the request was being sent',
-  ENOTFOUND: 'the host name is unknown',
-  ETIMEDOUT: 'the connection timed out',
-}
-
-function describeError({ message, code = '' }: Error & { code?: string }): string {
-  const text = errorTexts[code] ?? message
-  return code === '' ? text : `${text} (${code})`
+/** The length to which the report cuts bodies and answers. */
+function cut(text: string): string {
+  return text.length <= textCharactersMax ? text : `${text.slice(0, textCharactersMax)}…`
 }

@@ -1,5 +1,6 @@
 /** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
 import { type Decimal, subtract, zero } from '../numbers/decimal.js'
+import { headerOf } from '../wire/http-answer.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
@@ -30,10 +31,18 @@ export class Expectations {
     throw new CaseFailed(mask(expected), mask(actual), answer?.index ?? null, details)
   }
 
+  #noSuccess(expected: string, answer: Answer): never {
+    this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
+  }
+
+  #noRefusal(expected: string, answer: Answer): never {
+    this.fail(expected, describeAnswer(answer), answer, withoutRefusal(answer))
+  }
+
   /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */
   success(answer: Answer, balance?: Decimal): void {
     const expected = balance === undefined ? 'success' : `success with balance ${this.#money(balance)}`
-    if (answer.success === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
+    if (answer.success === null) this.#noSuccess(expected, answer)
     if (answer.success.currency !== this.#run.settings.currency)
       this.fail(
         `the currency ${this.#run.settings.currency}`,
@@ -57,40 +66,34 @@ export class Expectations {
     const { status, errorCode } = answer
     const isError = status !== null && status >= 400 && status <= 599
     if (isError && errorCode !== null && outageOf(answer, this.#run.settings.refusalCodes) === null) return
-    this.fail('a refusal (4xx with an error record)', describeAnswer(answer), answer, withoutRefusal(answer))
+    this.#noRefusal('a refusal (4xx with an error record)', answer)
   }
 
   /** Expects an error of any kind, 4xx or 5xx: the call is none that the platform sends. */
   error(answer: Answer): void {
     const { status } = answer
-    if (status === null || status < 400 || status > 599)
-      this.fail('an error (4xx or 5xx)', describeAnswer(answer), answer, withoutRefusal(answer))
+    if (status === null || status < 400 || status > 599) this.#noRefusal('an error (4xx or 5xx)', answer)
   }
 
   /** Expects a 4xx. */
   finalRefusal(answer: Answer): void {
     if (answer.status !== null && answer.status >= 400 && answer.status <= 499) return
-    this.fail('a refusal (4xx)', describeAnswer(answer), answer, withoutRefusal(answer))
+    this.#noRefusal('a refusal (4xx)', answer)
   }
 
   /** Expects exactly errorCode and description, both non-empty strings (spec 7.2). */
   exactError(answer: Answer): void {
     this.error(answer)
     const { fields } = answer
+    const form = { kind: 'form' } as const
     if (fields === null)
-      this.fail('a JSON object with errorCode and description', describeAnswer(answer), answer, {
-        kind: 'form',
-      })
-    const names = [...fields.keys()].sort().join(', ')
+      this.fail('a JSON object with errorCode and description', describeAnswer(answer), answer, form)
+    const names = [...fields.keys()].sort().join(', ') || 'no fields'
     if (names !== 'description, errorCode')
-      this.fail('exactly errorCode and description', names === '' ? 'no fields' : names, answer, {
-        kind: 'form',
-      })
-    for (const name of ['errorCode', 'description']) {
-      const value = fields.get(name)
+      this.fail('exactly errorCode and description', names, answer, form)
+    for (const [name, value] of fields)
       if (typeof value !== 'string' || value.trim() === '')
-        this.fail(`${name} as a non-empty string`, quoteOf(answer), answer, { kind: 'form' })
-    }
+        this.fail(`${name} as a non-empty string`, quoteOf(answer), answer, form)
   }
 
   /** Expects the agreed error code, with any status from 400 to 599. For the cases about codes only. */
@@ -98,7 +101,7 @@ export class Expectations {
     this.error(answer)
     const codes = this.#codesOf(code)
     if (!codes.includes(anyAgreed) && !codes.some(agreed => agreed === answer.errorCode))
-      this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer, withoutRefusal(answer))
+      this.#noRefusal(`a refusal ${codes.join(' or ')}`, answer)
   }
 
   /** Expects the agreed error code and status. For the cases about codes and statuses only. */
@@ -106,12 +109,18 @@ export class Expectations {
     this.agreedCode(answer, code)
     const statuses = this.#run.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(anyAgreed) && !statuses.includes(answer.status ?? 0))
-      this.fail(
-        `status ${statuses.join(' or ')} for ${code}`,
-        describeAnswer(answer),
-        answer,
-        withoutRefusal(answer),
-      )
+      this.#noRefusal(`status ${statuses.join(' or ')} for ${code}`, answer)
+  }
+
+  /** Expects the Content-Type of JSON. */
+  typeOfJson(answer: Answer): void {
+    const type = headerOf(answer.head, 'content-type') ?? 'none'
+    if (!/^application\/json\b/i.test(type)) this.fail('Content-Type application/json', type, answer)
+  }
+
+  sameRefusal(first: Answer, retry: Answer): void {
+    if (first.status !== retry.status || first.errorCode !== retry.errorCode)
+      this.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(retry), retry)
   }
 
   /** Whether the refusal says that the transaction or the bet already exists. */
@@ -134,16 +143,16 @@ export class Expectations {
     const answer = await this.#wallet.readBalance()
     const expected = `balance ${this.#money(balance)} ${when}`
     const actual = answer.balance
-    if (actual === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
+    if (actual === null) this.#noSuccess(expected, answer)
     const difference = subtract(actual, balance)
     if (difference.units === 0n) {
       this.lastGoodExchange = answer.index
       return
     }
-    const which = difference.units < 0n ? 'too little' : 'too much'
-    const size = difference.units < 0n ? subtract(zero, difference) : difference
-    const details = { kind: 'balance', balance: { due: balance, difference } } as const
-    this.fail(expected, `balance ${this.#money(actual)}, ${this.#money(size)} ${which}`, answer, details)
+    const isLess = difference.units < 0n
+    const size = this.#money(isLess ? subtract(zero, difference) : difference)
+    const found = `balance ${this.#money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
+    this.fail(expected, found, answer, { kind: 'balance', balance: { due: balance, difference } })
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */
@@ -153,39 +162,42 @@ export class Expectations {
     return after
   }
 
+  /** Expects this balance after a call, however it is answered. @returns its answer */
+  async balanceAfter(call: Answer | Promise<Answer>, balance: Decimal): Promise<Answer> {
+    const answer = await call
+    await this.balance(balance, `after ${answer.exchange.label}`)
+    return answer
+  }
+
   /** Expects a success with this balance, which a reading shows too. */
-  async executed(answer: Answer, balance: Decimal, when: string): Promise<void> {
+  async executed(call: Promise<Answer>, balance: Decimal): Promise<void> {
+    const answer = await call
     this.success(answer, balance)
-    await this.balance(balance, when)
+    await this.balanceAfter(answer, balance)
   }
 
   /** Expects an error of a call that has changed no balance. */
-  async notExecuted(answer: Answer, balance: Decimal, when: string): Promise<void> {
-    await this.balance(balance, when)
-    this.error(answer)
+  async notExecuted(call: Promise<Answer>, balance: Decimal): Promise<void> {
+    this.error(await this.balanceAfter(call, balance))
   }
 
   /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
   async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
     const refusal = await this.#wallet.unsettle(bet, type, transactionId)
     this.refusal(refusal)
-    await this.balance(funds, 'after a clawback that exceeds the funds')
-    return refusal
+    return await this.balanceAfter(refusal, funds)
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */
   async currentBalance(playerId = this.#run.settings.playerId): Promise<Decimal> {
     const answer = await this.#wallet.readBalance(playerId)
-    if (answer.balance !== null) return answer.balance
-    return this.fail('an answer with the balance', describeAnswer(answer), answer, withoutSuccess(answer))
+    return answer.balance ?? this.#noSuccess('an answer with the balance', answer)
   }
 
   /** The player's currency, according to the wallet. */
   async currencyOf(playerId: string): Promise<string> {
     const answer = await this.#wallet.readBalance(playerId)
     const currency = answer.fields?.get('currency')
-    return typeof currency === 'string'
-      ? currency
-      : this.fail('an answer with the currency', describeAnswer(answer), answer, withoutSuccess(answer))
+    return typeof currency === 'string' ? currency : this.#noSuccess('an answer with the currency', answer)
   }
 }

@@ -193,14 +193,9 @@ function linksBySymptom(failed: readonly Failed[], facts: Facts): Link[] {
 function symptomOf(result: Failed, facts: Facts): string | null {
   const { kind, expected, actual } = result.failure
   const { status, errorCode, description, shape } = answerOf(exchangeOf(result))
-  const sender = exchangeOf(result)?.sender
-  if (sender !== undefined) return sender
+  const known = senderOf(result) ?? causeShown(result, facts)?.words
+  if (known !== undefined) return known
   switch (kind) {
-    case 'stale-balance':
-      return kind
-    case 'balance':
-      if (isInexact(result, facts)) return 'inexact'
-      return isDrift(result) ? 'drift' : isOfSettlement(result) ? 'settlement' : null
     case 'form':
       return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
     case 'refused':
@@ -254,36 +249,54 @@ function isOfSettlement(result: Failed): boolean {
 const settlementTypes: readonly SettlementType[] = ['BET_PAID', 'VOIDED', 'CASHOUT']
 
 const exchangeOf = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
+const senderOf = (result: Failed) => exchangeOf(result)?.sender
 
-/** What the calls of the case show of it; `null` if the case alone says it. */
+/** Causes that the calls of a case show. */
+const causes: readonly {
+  isShown(result: Failed, facts: Facts): boolean
+  words: string
+  sentence: string
+}[] = [
+  {
+    isShown: isInexact,
+    words: 'an inexact amount',
+    sentence:
+      'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.',
+  },
+  {
+    isShown: isDrift,
+    words: 'an amount that no call moves',
+    sentence: 'The balance is wrong by less than any of these calls moves: a fee, or a rounding.',
+  },
+  {
+    isShown: isOfSettlement,
+    words: 'a settlement changes the balance wrongly',
+    sentence: 'A settlement changes the balance by another amount than its own.',
+  },
+  {
+    isShown: ({ failure }) => failure.kind === 'stale-balance',
+    words: 'an answer shows a wrong balance',
+    sentence: 'Answers show a balance that is not the current one. No money moves.',
+  },
+]
+
+const causeShown = (result: Failed, facts: Facts) => causes.find(({ isShown }) => isShown(result, facts))
+
+/** `null` if the case alone says it. */
 function causeOf(root: Failed, facts: Facts): string | null {
   const foreign = foreignOf(root, facts)
-  if (foreign !== null) return describeForeign(foreign)
-  if (isInexact(root, facts))
-    return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
-  if (isDrift(root))
-    return 'The balance is wrong by less than any of these calls moves: a fee, or a rounding.'
-  if (isOfSettlement(root)) return 'A settlement changes the balance by another amount than its own.'
-  if (root.failure.kind === 'stale-balance')
-    return 'Answers show a balance that is not the current one. No money moves.'
-  return null
+  return foreign === null ? (causeShown(root, facts)?.sentence ?? null) : describeForeign(foreign)
 }
 
 /** What sent the answer by which a case failed, if it also answered calls of the platform. */
 function foreignOf(result: Failed, { foreignAnswers }: Facts): ForeignAnswers | null {
-  const sender = exchangeOf(result)?.sender
-  return foreignAnswers.find(one => one.sender === sender) ?? null
+  return foreignAnswers.find(({ sender }) => sender === senderOf(result)) ?? null
 }
 
 function inWords(result: Failed, facts: Facts): string {
-  const { failure } = result
-  const sender = exchangeOf(result)?.sender
-  if (sender !== undefined) return sender
-  if (isInexact(result, facts)) return 'an inexact amount'
-  if (isDrift(result)) return 'an amount that no call moves'
-  if (isOfSettlement(result)) return 'a settlement changes the balance wrongly'
-  if (failure.kind === 'stale-balance') return 'an answer shows a wrong balance'
-  return failure.kind === 'other' || failure.kind === 'form' ? 'the same form' : 'the same answer'
+  const { kind } = result.failure
+  const known = senderOf(result) ?? causeShown(result, facts)?.words
+  return known ?? (kind === 'other' || kind === 'form' ? 'the same form' : 'the same answer')
 }
 
 function answerOf(exchange: AuditExchange | undefined) {

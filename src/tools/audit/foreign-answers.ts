@@ -2,6 +2,7 @@
  * Answers that are not the interface's: of a limiter, a proxy or a wrapper before the wallet, or of a wallet
  * that writes errors in a form of its own. They are named first, since no rule of the wallet explains them.
  */
+import { headerOf } from '../wire/http-answer.js'
 import type { ReadJson } from '../wire/json.js'
 import { type Answer, quoteOf } from './answer.js'
 import { isAgreed } from './options.js'
@@ -99,8 +100,8 @@ export class ForeignAnswerLog {
 
 function shown(answer: Answer): string {
   const headers = headersShown.flatMap(name => {
-    const value = answer.headers[name]
-    return value === undefined ? [] : [`${name}: ${answer.mask(String(value))}`]
+    const value = headerOf(answer.head, name)
+    return value === undefined ? [] : [`${name}: ${answer.mask(value)}`]
   })
   return [String(answer.status), quoteOf(answer), ...headers.map(header => `(${header})`)].join(' ')
 }
@@ -128,14 +129,14 @@ export class RateLimit {
    *
    * @returns whether to send the call again
    */
-  async waitAfter({ status, errorCode, headers }: Answer): Promise<boolean> {
+  async waitAfter({ status, errorCode, head }: Answer): Promise<boolean> {
     if (status !== 429 || errorCode !== null) {
       this.#since = null
       return false
     }
     const now = performance.now()
     this.#since ??= now
-    const seconds = Number(headers['retry-after'] ?? Number.NaN)
+    const seconds = Number(headerOf(head, 'retry-after') ?? Number.NaN)
     const asked = Number.isNaN(seconds) ? Math.min(pauseMsMost, now - this.#since) : seconds * 1_000
     const pauseMs = Math.max(pauseMsLeast, asked)
     if (now - this.#since + pauseMs > waitMsMax || this.signal?.aborted) return false

@@ -1,12 +1,7 @@
 /** The options of an audit, checked completely before the first request is sent. */
 import { check, isText, textOption } from '../wire/checks.js'
 import { notAsync } from '../wire/operator-functions.js'
-import {
-  type TargetSettings,
-  targetOptionNames,
-  targetSettingsOf,
-  type WalletTarget,
-} from '../wire/target.js'
+import { targetOptionNames, targetSettingsOf, type WalletTarget } from '../wire/target.js'
 import type { AuditResult } from './report.js'
 
 export interface AuditOptions extends WalletTarget {
@@ -104,32 +99,7 @@ export interface AuditOptions extends WalletTarget {
 }
 
 /** The options with all defaults. */
-export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
-  playerId: string
-  currency: string
-  otherPlayerId: string | null
-  clawbacks: boolean
-  /** By error code, and `SUCCESS`. */
-  statusCodes: Map<string, readonly (number | '*')[]>
-  /** By error code. */
-  errorCodes: Map<string, readonly string[]>
-  /** All codes of refusals, agreed or by default: a 5xx with one of them is a refusal too. */
-  refusalCodes: ReadonlySet<string>
-  /** Of the player's currency. */
-  minorUnits: number
-  pauseMs: number | null
-  restart: { command: string } | (() => void | Promise<void>) | null
-  formatDate(date: Date): string
-  concurrency: number
-  raceRounds: number
-  attempts: number
-  /** `Infinity`: no limit. */
-  timeBudgetMs: number
-  only: readonly string[] | null
-  seed: number
-  onStart: AuditOptions['onStart']
-  onResult: AuditOptions['onResult']
-}
+export type AuditSettings = ReturnType<typeof settingsOf>
 
 /** The statuses of docs/errors.md. A separate copy, so that an error in the library's table is found. */
 const defaultStatusCodes: Record<string, number> = {
@@ -189,11 +159,11 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
  * @param ids of all cases, for `only`
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
-export function settingsOf(options: AuditOptions, ids: readonly string[]): AuditSettings {
+export function settingsOf(options: AuditOptions, ids: readonly string[]) {
   check.names(options, optionNames)
   for (const name of ['formatDate', 'onStart', 'onResult'] as const) check.func(name, options[name])
-  const { minorUnitsOf, ...target } = targetSettingsOf(options, 'unsupported')
-  const { statusCodes, errorCodes, otherPlayerId, timeBudgetMs, only, formatDate, clawbacks = true } = options
+  const target = targetSettingsOf(options, 'unsupported')
+  const { otherPlayerId, pauseMs, timeBudgetMs, only } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
   if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency))
@@ -201,35 +171,31 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
   if (otherPlayerId !== undefined)
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
   if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
-  if (typeof clawbacks !== 'boolean') check.invalid('clawbacks must be true or false')
-  const codes = errorCodesOf(errorCodes)
+  const errorCodes = errorCodesOf(options.errorCodes)
   return {
     ...target,
     playerId,
     currency,
     otherPlayerId: otherPlayerId ?? null,
-    clawbacks,
-    statusCodes: agreedOf<number | '*'>(
-      'statusCodes',
-      statusCodes,
-      defaultStatusCodes,
-      isStatus,
-      'a status from 200 to 599',
-    ),
-    errorCodes: codes,
-    refusalCodes: new Set(
-      [...errorCodesKnown, ...[...codes.values()].flat()].filter(code => code !== anyAgreed),
-    ),
-    minorUnits: minorUnitsOf(currency),
-    pauseMs: options.pauseMs === undefined ? null : check.whole('pauseMs', options.pauseMs, 1, 86_400_000),
+    clawbacks: check.boolean('clawbacks', options.clawbacks ?? true),
+    /** By error code, and `SUCCESS`. */
+    statusCodes: statusCodesOf(options.statusCodes),
+    /** By error code. */
+    errorCodes,
+    /** All codes of refusals, agreed or by default: a 5xx with one of them is a refusal too. */
+    refusalCodes: new Set([...errorCodesKnown, ...[...errorCodes.values()].flat()]),
+    /** Of the player's currency. */
+    minorUnits: target.minorUnitsOf(currency),
+    pauseMs: pauseMs === undefined ? null : check.whole('pauseMs', pauseMs, 1, 86_400_000),
     restart: restartOf(options.restart),
-    formatDate: date =>
-      formatDate === undefined
-        ? date.toISOString()
-        : notAsync(check, 'formatDate', formatDate.call(options, date)),
+    formatDate(date: Date): string {
+      const text = options.formatDate?.(date)
+      return text === undefined ? date.toISOString() : notAsync(check, 'formatDate', text)
+    },
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),
     raceRounds: check.whole('raceRounds', options.raceRounds ?? 6, 1, 1_000),
     attempts: check.whole('attempts', options.attempts ?? 25, 1, 100),
+    /** `Infinity`: no limit. */
     timeBudgetMs:
       timeBudgetMs === undefined
         ? Number.POSITIVE_INFINITY
@@ -240,6 +206,9 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     onResult: options.onResult?.bind(options),
   }
 }
+
+const statusCodesOf = (given: unknown) =>
+  agreedOf<number | '*'>('statusCodes', given, defaultStatusCodes, isStatus, 'a status from 200 to 599')
 
 const errorCodesKnown = Object.keys(defaultStatusCodes).filter(code => code !== 'SUCCESS')
 
@@ -281,7 +250,7 @@ function agreedOf<T extends string | number>(
   return agreed
 }
 
-function restartOf(restart: unknown): AuditSettings['restart'] {
+function restartOf(restart: unknown): Exclude<AuditOptions['restart'], undefined> | null {
   if (restart === undefined) return null
   if (typeof restart === 'function') return restart as () => Promise<void>
   const { command } = (restart ?? {}) as Record<string, unknown>

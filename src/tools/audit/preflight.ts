@@ -132,8 +132,8 @@ function checkReached(settings: AuditSettings, answer: Answer, playerId: string)
   if (status === 401 || status === 403) {
     throw new AuditError(
       'AUTHENTICATION_FAILED',
-      `${where} is answered with ${status}: the credentials are missing or wrong. If the wallet checks signatures, audit it ` +
-        'in code: auditWallet takes `sign`',
+      `${where} is answered with ${status}: the credentials (--user) are missing or wrong. If the wallet checks signatures, ` +
+        'they need --sign',
     )
   }
   const playerCodes = settings.errorCodes.get('INVALID_PLAYER') ?? ['INVALID_PLAYER']

@@ -3,23 +3,21 @@
  * what the case is about, and the report says so.
  */
 import { add, compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
-import type { Random } from '../numbers/random.js'
 import type { Answer } from './answer.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
 import type { Expectations } from './expectations.js'
-import type { Bet, WalletCalls } from './wallet-calls.js'
+import { type Bet, reversalOf, type WalletCalls } from './wallet-calls.js'
 
 /** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
-type Reversible = 'BET_PAID' | 'VOIDED'
-export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
+export type Reversible = keyof typeof reversalOf
 
 /** Of the case that they prepare. */
 interface Context {
   readonly wallet: WalletCalls
   readonly expect: Expectations
-  readonly random: Random
   readonly opening: Decimal
   units(count: number): Decimal
+  between(least: number, most: number): Decimal
   money(value: Decimal): string
 }
 
@@ -62,6 +60,13 @@ export class Preparations {
     return bet
   }
 
+  /** Places a bet and rolls it back. @returns the bet */
+  async cancelledLater(): Promise<Bet> {
+    const { bet } = await this.openBet()
+    await this.rolledBack(bet, this.#context.opening)
+    return bet
+  }
+
   /** Unsettles a bet. @param due the balance afterwards */
   unsettled(bet: Bet, type: 'UNSCORED' | 'UNVOIDED', due: Decimal, transactionId?: string): Promise<void> {
     const { expect, wallet } = this.#context
@@ -80,8 +85,7 @@ export class Preparations {
 
   /** Places a bet of 200 to 300 smallest units. */
   async openBet(before = this.#context.opening): Promise<{ bet: Bet; staked: Decimal }> {
-    const { wallet, units, random } = this.#context
-    const bet = wallet.bet(units(random.between(200, 300)))
+    const bet = this.#context.wallet.bet(this.#context.between(200, 300))
     return { bet, staked: await this.placed(bet, before) }
   }
 
@@ -118,12 +122,12 @@ export class Preparations {
   }
 
   /** Places a bet and settles it, as paid (400 to 600 smallest units by default) or as voided (its stake). */
-  async settledBet(type: Reversible = 'BET_PAID', amount?: Decimal) {
-    const { wallet, random, units, opening } = this.#context
+  async settledBet(type: Reversible = 'BET_PAID', amount?: Decimal, before = this.#context.opening) {
+    const { wallet, between } = this.#context
     const bet = wallet.bet()
-    const paid = amount ?? units(random.between(400, 600))
+    const paid = amount ?? between(400, 600)
     const payout = type === 'VOIDED' ? bet.amount : paid
-    const staked = await this.placed(bet, opening)
+    const staked = await this.placed(bet, before)
     return { bet, payout, staked, balance: await this.settled(bet, type, payout, staked) }
   }
 

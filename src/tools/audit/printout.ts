@@ -124,7 +124,10 @@ function findingOf({ level, cause, followers }: AuditFinding, result: AuditResul
     followers.length === 0 ? null : ['also', alsoText(followers)],
   ]
   return {
-    ...{ tone: toneOf({ verdict: 'failed', level }), mark: level, name: id, title: headlineOf(result) },
+    tone: toneOf({ verdict: 'failed', level }),
+    mark: level,
+    name: id,
+    title: headlineOf(result),
     sentence: failure?.impact ?? '',
     facts: facts.filter(fact => fact !== null),
     code: sent === undefined || sent.curl === '' ? [] : [sent.curl],
@@ -159,7 +162,10 @@ function caseOf(result: AuditResult): Finding {
   const { id, level, name, source, verdict, reason, failure, exchanges, durationMs } = result
   const effort = [`${countText(callsOf(exchanges), 'call')} in ${durationText(durationMs)}`, reason]
   return {
-    ...{ tone: toneOf(result), mark: marks[verdict], name: `${id} ${level}`, title: `${name} (${source})` },
+    tone: toneOf(result),
+    mark: marks[verdict],
+    name: `${id} ${level}`,
+    title: `${name} (${source})`,
     sentence: failure?.impact ?? '',
     facts: failureFacts(result),
     details: [
@@ -167,7 +173,10 @@ function caseOf(result: AuditResult): Finding {
       {
         kind: 'table',
         columns: [
-          ...[{ name: 'At ms', isNumber: true }, { name: 'Call' }, { name: 'Body' }, { name: 'Answer' }],
+          { name: 'At ms', isNumber: true },
+          { name: 'Call' },
+          { name: 'Body' },
+          { name: 'Answer' },
           { name: 'Balance', isNumber: true },
         ],
         rows: exchanges.map(exchange => [

@@ -36,7 +36,7 @@ export interface AuditReport {
   /** What this audit cannot see, one sentence each. */
   limitations: string[]
   results: AuditResult[]
-  /** No MUST failed, and the wallet answered until the end. */
+  /** No MUST failed, the wallet answered until the end, and a restart that was asked for was done. */
   passed: boolean
   /** No case of this audit was skipped. */
   complete: boolean

@@ -6,7 +6,7 @@ import { type AuditCase, factsOf, type Need } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { openClient } from './client.js'
+import { Client } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
@@ -19,7 +19,7 @@ import { TwoPartCases } from './two-part-cases.js'
 
 export async function runAudit(settings: AuditSettings, cases: readonly AuditCase[]): Promise<AuditReport> {
   const beganAt = new Date()
-  const client = openClient(settings)
+  const client = new Client(settings)
   const run: AuditRun = {
     settings,
     client,
@@ -38,10 +38,10 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     )
     const willRun = cases.filter(item => skipReason(run, item) === null)
     await settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
-    const { results, balance, isStopped } = await runCases(run, cases, before)
+    const { results, balance, isStopped, hasRestartFailed } = await runCases(run, cases, before)
     const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
-    const passed = !failed && !isStopped
-    const after = passed ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
+    const isSound = !failed && !isStopped
+    const after = isSound ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
     const textOfFunds = (funds: Decimal) => textOf(funds, settings.minorUnits)
     return {
       formatVersion: 1,
@@ -62,11 +62,12 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       }),
       limitations: limitationsOf(settings),
       results,
-      passed,
+      // Asked for, and not done: what the wallet keeps in memory only is not known.
+      passed: isSound && !hasRestartFailed,
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }
   } finally {
-    client.disconnect()
+    client.close()
   }
 }
 
@@ -102,7 +103,7 @@ async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Deci
     }
     await settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
   }
-  return { results, balance, isStopped: stopReason !== null }
+  return { results, balance, isStopped: stopReason !== null, hasRestartFailed: twoParts.hasRestartFailed }
 }
 
 /** New in each run: `au-mf3k2x9q1a-17`. */
@@ -125,29 +126,20 @@ async function stakeSurplus({ wallet }: CaseContext, before: Decimal, balance: D
   return answer.balance ?? balance
 }
 
-const reasons: Record<Need, string> = {
-  settle: 'no way to settle was given (settle)',
-  clawbacks: 'clawbacks are disabled (clawbacks: false)',
-  'other-player': 'no second test player was given (otherPlayerId)',
-  authentication: 'calls have no credentials, headers or signature',
-  pause: 'no long pause was given (pauseMs)',
-  restart: 'no way to restart the wallet was given (restart)',
-}
-
 function skipReason({ settings, client }: AuditRun, item: AuditCase): string | null {
   if (settings.signal?.aborted) return 'the audit was stopped'
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
-  const isMet: Record<Need, boolean> = {
-    settle: settings.settle !== 'unsupported',
-    clawbacks: settings.clawbacks,
-    'other-player': settings.otherPlayerId !== null,
-    authentication:
-      settings.credentials !== null || settings.sign !== null || Object.keys(settings.headers).length > 0,
-    pause: settings.pauseMs !== null,
-    restart: settings.restart !== null,
+  const { settle, clawbacks, otherPlayerId, credentials, sign, headers, pauseMs, restart } = settings
+  const isAuthenticated = credentials !== null || sign !== null || Object.keys(headers).length > 0
+  const missing: Record<Need, string | false> = {
+    settle: settle === 'unsupported' && 'no way to settle was given (--settle-url, --settle-command)',
+    clawbacks: !clawbacks && 'clawbacks are disabled (--no-clawbacks)',
+    'other-player': otherPlayerId === null && 'no second test player was given (--other-player)',
+    authentication: !isAuthenticated && 'calls have no credentials, headers or signature',
+    pause: pauseMs === null && 'no long pause was given (--pause)',
+    restart: restart === null && 'no way to restart the wallet was given (--restart-command)',
   }
-  const missing = item.needs?.find(need => !isMet[need])
-  return missing === undefined ? null : reasons[missing]
+  return item.needs?.map(need => missing[need]).find(reason => reason !== false) ?? null
 }
 
 function skipped(item: AuditCase, reason: string): AuditResult {

@@ -4,10 +4,9 @@ import type { SettlementRequest } from '../../requests.js'
 import { quoted } from '../wire/curl.js'
 import { settleDirectly, settlementBody } from '../wire/settle.js'
 import { quoteOf } from './answer.js'
-import type { Client, Reply } from './client.js'
+import { type Client, exchangeOf, type Reply } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
-import { exchangeOf } from './request.js'
 
 /** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. */
 interface SettlementResult {
@@ -34,7 +33,7 @@ export async function settleBet(
   if (typeof settle === 'object' && 'url' in settle) {
     const { href } = settle.url
     const path = href.startsWith(`${target}/`) ? href.slice(target.length) : href
-    const { exchange, reply } = client.send({ label, path, body, headers: settle.headers })
+    const { exchange, reply } = client.send({ label, path, body })
     record(exchange)
     const answer = await reply
     const { status } = answer
@@ -50,12 +49,12 @@ export async function settleBet(
   const exchange = exchangeOf(
     {
       label,
-      sentAtMs: client.now(),
       method: command === null ? 'CALL' : 'RUN',
       path: command ?? 'settle()',
       curl: command === null ? '' : `echo ${quoted(body)} | ${command}`,
     },
-    Buffer.from(body),
+    client.now(),
+    body,
   )
   record(exchange)
   const settled = await settleDirectly(settle, settlement, timeoutMs, client.mask)

@@ -1,11 +1,13 @@
 /** Cases in two parts. The first parts run together, then there is one pause or restart for all. */
 
+import { textOf } from '../../foreign-values.js'
+import { withTimeout } from '../../timeout.js'
 import { type Decimal, subtract } from '../numbers/decimal.js'
+import { runCommand } from '../wire/settle.js'
 import type { AuditCase, BetweenParts } from './audit-case.js'
 import type { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { restartWallet } from './restart.js'
 
 interface StartedCase {
   /** The case with its second part only. */
@@ -22,6 +24,7 @@ export class TwoPartCases {
   /** Why a case is skipped; `null` if it runs. */
   readonly #skipReason: (item: AuditCase) => string | null
   readonly #started = new Map<string, StartedCase>()
+  hasRestartFailed = false
 
   constructor(cases: readonly AuditCase[], run: AuditRun, skipReason: (item: AuditCase) => string | null) {
     this.#cases = cases
@@ -46,6 +49,7 @@ export class TwoPartCases {
       if (between === 'restart')
         for (const id of [between, ...group.map(one => one.id)]) this.#run.outages.excused.add(id)
       const problem = await passTime(between, context)
+      this.hasRestartFailed ||= between === 'restart' && problem !== null
       if (problem !== null) for (const { id } of group) this.#leaveOut(id, problem)
       now = (await context.wallet.readBalance()).balance ?? now
     }
@@ -89,13 +93,41 @@ async function secondPartOf(item: AuditCase, context: CaseContext): Promise<() =
 const stepMs = 100
 
 /** @returns why there was no pause or no restart; otherwise `null` */
-async function passTime(between: BetweenParts, { run, wallet, wait }: CaseContext): Promise<string | null> {
+async function passTime(between: BetweenParts, context: CaseContext): Promise<string | null> {
+  const { run, wait } = context
   const { settings, client } = run
-  if (between === 'restart') return await restartWallet(settings, wallet, client)
+  if (between === 'restart') return await restartWallet(context)
   const until = client.now() + (settings.pauseMs ?? 0)
   while (client.now() < until) {
     if (settings.signal?.aborted) return 'the audit was stopped'
     await wait(Math.min(stepMs, Math.max(0, until - client.now())))
   }
   return null
+}
+
+const restartMsMax = 120_000
+
+/** @returns why the wallet was not restarted; otherwise `null` */
+async function restartWallet({ run, wallet, wait }: CaseContext): Promise<string | null> {
+  const { client } = run
+  const { restart } = run.settings
+  const late = (): never => {
+    throw new Error(`not done within ${restartMsMax / 1_000} s`)
+  }
+  try {
+    if (typeof restart === 'function') await withTimeout(Promise.resolve(restart()), restartMsMax, late)
+    else if (restart !== null) await runCommand(restart.command, '', restartMsMax, client.mask)
+  } catch (error) {
+    return client.mask(`the wallet could not be restarted: ${textOf(error)}`)
+  }
+  // A process that stops gracefully still answers on the connections that are open.
+  client.disconnect()
+  const until = performance.now() + restartMsMax
+  for (;;) {
+    const { balance } = await wallet.readBalance()
+    if (balance !== null) return null
+    if (performance.now() > until)
+      return `the wallet did not answer within ${restartMsMax / 1_000} s of its restart`
+    await wait(stepMs)
+  }
 }

@@ -7,11 +7,10 @@ import { type Json, raw, write } from '../wire/json.js'
 import { type Answer, answerOf } from './answer.js'
 import type { AuditRun } from './audit-run.js'
 import { Skipped } from './case-outcomes.js'
+import type { Call } from './client.js'
 import { senderOf } from './foreign-answers.js'
-import { OpenBets } from './open-bets.js'
 import { isAgreed } from './options.js'
 import type { AuditExchange } from './report.js'
-import type { Call, Delivery } from './request.js'
 import { outageOf, Retries } from './retries.js'
 import { settleBet } from './settlement-call.js'
 
@@ -39,7 +38,45 @@ export type Change = {
   mayFail?: boolean
 } & Pick<Call, 'isReading' | 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
 
+/** What reverses a settlement. */
+export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
+
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
+
+interface OpenBet extends Pick<Bet, 'betId' | 'playerId'> {
+  /** Of its settlements. */
+  types: Set<string>
+}
+
+/** The bets that a case may have placed, which are rolled back at its end. */
+class OpenBets {
+  readonly #bets = new Map<string, OpenBet>()
+  hasSettled = false
+
+  /** Registers a bet that a call of the case may have placed. */
+  track({ betId, playerId }: Pick<Bet, 'betId' | 'playerId'>): OpenBet {
+    const bet = this.#bets.get(betId) ?? { betId, playerId, types: new Set() }
+    this.#bets.set(betId, bet)
+    return bet
+  }
+
+  settled(bet: Bet, type: SettlementType): void {
+    this.hasSettled = true
+    this.track(bet).types.add(type)
+  }
+
+  /** The case has rolled the bet back itself, and knows it by the answer. */
+  forget({ betId }: Pick<Bet, 'betId'>): void {
+    this.#bets.delete(betId)
+  }
+
+  /** Those without settlements first: what they return may be needed to reverse the others. */
+  inOrderOfCleanUp(): OpenBet[] {
+    return [...this.#bets.values()].sort(
+      (one, other) => Number(one.types.size > 0) - Number(other.types.size > 0),
+    )
+  }
+}
 
 export class WalletCalls {
   readonly #run: AuditRun
@@ -53,6 +90,8 @@ export class WalletCalls {
   readonly #mentions = new Map<string, number>()
   readonly #retries: Retries
   readonly #caseId: string
+  /** Of a race, for the labels; 0: it is none. */
+  round = 0
 
   constructor(run: AuditRun, caseId: string, random: Random) {
     this.#run = run
@@ -72,6 +111,11 @@ export class WalletCalls {
     const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
     this.#made.add(bet)
     return bet
+  }
+
+  /** Many bets. @param amountOf of each */
+  bets(count: number, amountOf: () => Decimal): Bet[] {
+    return Array.from({ length: count }, () => this.bet(amountOf()))
   }
 
   /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
@@ -119,13 +163,11 @@ export class WalletCalls {
       this.openBets.track(bet)
       const label = `${this.#retryOf(bet.transactionId)}placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
       const placement = this.placement(bet)
-      const isUsual = isUsualCall(change)
-      if (!isUsual || !isReplaceable() || change.attempts !== undefined)
-        return await this.send('/placebet', placement, { label, isUsual, ...change })
-      const answer = await this.send('/placebet', placement, { label, isUsual, ...change, attempts: 1 })
-      const isUnknown = this.#outageOf(answer) !== null
-      if (!isUnknown || this.#retries.isGone) return answer
-      if (!isReplaceable()) return await this.send('/placebet', placement, { label, isUsual, ...change })
+      const send = (once: Change = {}) => this.send('/placebet', placement, { label, ...change, ...once })
+      if (!isUsualCall(change) || !isReplaceable() || change.attempts !== undefined) return await send()
+      const answer = await send({ attempts: 1 })
+      if (this.#outageOf(answer) === null || this.#retries.isGone) return answer
+      if (!isReplaceable()) return await send()
       await this.rollback(bet, undefined, {
         label: `rollbackbet ${short(bet.betId)}, whose outcome is unknown`,
       })
@@ -136,34 +178,36 @@ export class WalletCalls {
     }
   }
 
+  /** Places the bet once more, under another transactionId. */
+  placeAnew(bet: Bet, label = 'placebet for the same bet under another transactionId'): Promise<Answer> {
+    return this.place({ ...bet, transactionId: this.id() }, label)
+  }
+
   rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), changed: Change | string = {}) {
-    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
-    return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
-      label,
-      isUsual: isUsualCall(change),
-      ...change,
-    })
+    const fields = this.reversal(bet, 'TECHNICAL_ERROR', transactionId)
+    return this.send('/rollbackbet', fields, { label, ...changeOf(changed) })
   }
 
   unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), changed: Change | string = {}) {
-    const change = changeOf(changed)
     const label = `${this.#retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
-    return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
-      label,
-      isUsual: isUsualCall(change),
-      ...change,
-    })
+    const fields = this.reversal(bet, type, transactionId)
+    return this.send('/unsettlement', fields, { label, ...changeOf(changed) })
   }
 
   /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, no outage (D19). */
-  tryUnsettle(bet: Bet, type: UnsettlementType, label?: string) {
-    return this.unsettle(bet, type, undefined, { ...(label === undefined ? {} : { label }), mayFail: true })
+  tryUnsettle(bet: Bet, type: UnsettlementType, label = `unsettlement ${type} ${short(bet.betId)}`) {
+    return this.unsettle(bet, type, undefined, { label, mayFail: true })
   }
 
   /** For the label of a call. */
   #retryOf(transactionId: string): string {
     return this.#dates.has(transactionId) ? 'retry of ' : ''
+  }
+
+  #labelOf(label: string, attempt: number): string {
+    const round = this.round === 0 ? '' : ` (round ${this.round})`
+    return attempt === 1 ? `${label}${round}` : `${label}${round} (attempt ${attempt})`
   }
 
   #mention(betId: string): void {
@@ -199,7 +243,7 @@ export class WalletCalls {
     }
     const { problem } = await this.#retries.untilKnown({
       send: attempt =>
-        settleBet(settings, client, settlement, attemptLabel(label, attempt), exchange =>
+        settleBet(settings, client, settlement, this.#labelOf(label, attempt), exchange =>
           this.exchanges.push(exchange),
         ),
       outageOf: ({ outage }) => outage,
@@ -208,23 +252,18 @@ export class WalletCalls {
     return problem
   }
 
-  /** Sends a call of the interface, with changes. `isUsual`: a call that the platform sends. */
-  send(
-    path: string,
-    fields: Record<string, Json>,
-    change: Change & { isUsual?: boolean } = {},
-  ): Promise<Answer> {
+  /** Sends a call of the interface, with changes. */
+  send(path: string, fields: Record<string, Json>, change: Change): Promise<Answer> {
     const { fields: changed = {}, label = path.slice(1), mayFail: _, ...rest } = change
-    return this.call({ label, path, body: write({ ...fields, ...changed }), ...rest })
+    const body = write({ ...fields, ...changed })
+    return this.call({ label, path, body, isUsual: isUsualCall(change), ...rest })
   }
 
-  call({
-    isUsual = false,
-    attempts,
-    ...call
-  }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
+  /** @param sent `isUsual`: a call that the platform sends */
+  call(sent: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
+    const { isUsual = false, attempts, ...call } = sent
     return this.#retries.untilKnown({
-      send: attempt => this.#sendOnce({ ...call, label: attemptLabel(call.label, attempt) }, isUsual),
+      send: attempt => this.#sendOnce({ ...call, label: this.#labelOf(call.label, attempt) }, isUsual),
       outageOf: answer => this.#outageOf(answer),
       isUsual,
       ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
@@ -270,13 +309,10 @@ export class WalletCalls {
       const { last } = this.#run.reading
       if (last === null || last.playerId !== playerId || this.#outageOf(placed) !== null) return placed
       const how = reads('the funds cover no bet: retry of an earlier rollback')
-      return await this.send('/rollbackbet', last, { ...how, isUsual: true })
+      return await this.send('/rollbackbet', last, how)
     }
     const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
-    const answer = await this.send('/rollbackbet', rollback, {
-      ...reads('rollback of that bet'),
-      isUsual: true,
-    })
+    const answer = await this.send('/rollbackbet', rollback, reads('rollback of that bet'))
     if (answer.balance !== null) this.#run.reading.last = rollback
     return answer
   }
@@ -284,14 +320,10 @@ export class WalletCalls {
   /** Rolls back the bets of the case as far as possible. Refusals are ignored: the case has judged them. */
   async cleanUp(): Promise<void> {
     for (const bet of this.openBets.inOrderOfCleanUp()) {
-      for (const [settled, type] of [
-        ['BET_PAID', 'UNSCORED'],
-        ['VOIDED', 'UNVOIDED'],
-      ] as const) {
+      for (const [settled, type] of Object.entries(reversalOf)) {
         if (!bet.types.has(settled)) continue
-        await this.send('/unsettlement', this.reversal(bet, type, this.id()), {
-          label: `clean-up: unsettlement ${type} ${short(bet.betId)}`,
-        })
+        const label = `clean-up: unsettlement ${type} ${short(bet.betId)}`
+        await this.send('/unsettlement', this.reversal(bet, type, this.id()), { label, mayFail: true })
       }
       await this.rollback(bet, undefined, { label: `clean-up: rollbackbet ${short(bet.betId)}` })
     }
@@ -316,14 +348,8 @@ function isUsualCall({ fields, headers, credentials, delivery, mayFail = false }
   return !isChanged && !mayFail && !isBroken(delivery)
 }
 
-/** Whether the delivery leaves the caller without an answer. */
-function isBroken(delivery: Delivery | undefined): boolean {
-  return delivery?.as === 'disconnect' || delivery?.as === 'part' || delivery?.as === 'headers'
-}
-
-function attemptLabel(label: string, attempt: number): string {
-  return attempt === 1 ? label : `${label} (attempt ${attempt})`
-}
+/** Whether the caller does not wait for the answer. */
+const isBroken = (delivery: Call['delivery']) => typeof delivery?.leave === 'function'
 
 export function sumOf(bets: readonly Bet[]): Decimal {
   return bets.reduce((sum, { amount }) => add(sum, amount), zero)

@@ -1,8 +1,9 @@
 /** Credentials that a wallet must refuse, made from the given ones. */
 
 import type { TargetSettings } from '../wire/target.js'
+import type { Caller } from '../wire/wallet-client.js'
 
-export interface Wrong {
+interface Wrong {
   username(given: string): string
   /** Of a password, or of the value of a secret header. */
   secret(given: string): string
@@ -93,8 +94,38 @@ export function schemesOf(
   ]
 }
 
+/** @returns how such a call is authenticated, and the user of its curl line; `null`: none */
+export function callerOf(
+  { credentials, headers, sign }: Caller,
+  name: 'none' | WrongCredentials | undefined,
+): Caller & { curlUser: string | null } {
+  if (name === 'none') return { credentials: null, headers: {}, sign: null, curlUser: null }
+  if (name === undefined)
+    return { credentials, headers, sign, curlUser: credentials && `"${user}:$WALLET_PASSWORD"` }
+  const wrong: Wrong = wrongCredentials[name]
+  const changed = Object.entries(headers).map(([header, value]) => [
+    header,
+    wrongHeader(wrong, header, value),
+  ])
+  return {
+    credentials: credentials && {
+      username: wrong.username(credentials.username),
+      password: wrong.secret(credentials.password),
+    },
+    headers: Object.fromEntries(changed),
+    // The body that is signed is another one than the body that is sent.
+    sign:
+      sign &&
+      (request =>
+        sign(
+          wrong.only === 'Authorization' ? request : { ...request, body: Buffer.of(...request.body, 32) },
+        )),
+    curlUser: credentials && wrong.curlUser,
+  }
+}
+
 /** The value of a header with its secret changed: of an Authorization, the scheme stays. */
-export function wrongHeader(wrong: Wrong, name: string, given: string): string {
+function wrongHeader(wrong: Wrong, name: string, given: string): string {
   if (wrong.only !== undefined && (wrong.only === 'signature' || name !== 'authorization')) return given
   const [, scheme = '', secret = given] = (name === 'authorization' && /^(\S+ +)(.+)$/.exec(given)) || []
   return `${scheme}${wrong.secret(secret)}`

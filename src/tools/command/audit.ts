@@ -1,10 +1,9 @@
 /** `bet-wallet audit`: audits a running wallet. */
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
-import { formatCases, formatProgress, formatProgressLine, renderHtml, reportOf } from '../audit/printout.js'
-import { textOf } from '../report/text.js'
+import { formatCases, formatProgress, formatProgressLine, reportOf } from '../audit/printout.js'
 import { duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
-import { columnsOf, overwriteLine, stopSignal, writeReport } from './output.js'
+import { columnsOf, deliver, overwriteLine, stopSignal, writeReport } from './output.js'
 import { command, prints } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -20,7 +19,7 @@ the answers. No other address is called except --settle-url, and redirects are n
 test player with 20.00 of most currencies and no other activity: balances are compared to the last
 digit. All stakes are rolled back, and credits that settlements leave are staked on a last bet.
 Cases that need a settlement, a pause or a restart are skipped without theirs.`,
-  exitCodes: `The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
+  exitCodes: `The exit code is 0 if no MUST failed, 1 if one or --restart-command failed, and 2 if the audit was not possible (also if
 no bet could be settled the given way), was stopped, or skipped every case.`,
   options: {
     playerId: required(text('--player <id>', 'the test player: no other is touched')),
@@ -66,10 +65,8 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
       onResult: progressOf(process.stderr.isTTY),
     })
     if (process.stderr.isTTY) overwriteLine('')
-    console.log(textOf(reportOf(report), process.stdout.isTTY && process.env.NO_COLOR === undefined))
-    writeReport(json, () => `${JSON.stringify(report, null, 2)}\n`)
+    deliver(reportOf(report), report, { json, html })
     writeReport(junit, () => renderJunit(report))
-    writeReport(html, () => renderHtml(report))
     if (!report.passed) return 1
     // An audit that proves nothing must not let a build pass.
     return signal.aborted || report.results.every(({ verdict }) => verdict === 'skipped') ? 2 : 0
@@ -78,9 +75,8 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
 
 const announce: AuditOptions['onStart'] & {} = ({ latencyMs, durationMs }) => {
   if (durationMs < longMs) return
-  const minutes = Math.ceil(durationMs / 60_000)
   console.error(
-    `About ${minutes} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
+    `About ${Math.ceil(durationMs / 60_000)} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
   )
 }
 

@@ -1,26 +1,21 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
 import { StoreError } from '../../stores/database/errors.js'
-import { tablesOf as mysqlTablesOf } from '../../stores/mysql/tables.js'
-import { tablesOf as postgresTablesOf } from '../../stores/postgres/tables.js'
-import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
-import { checkMysql, checkMysqlServers } from '../check/mysql.js'
-import { checkPostgres } from '../check/postgres.js'
+import { type CheckedServer, describe, type Finding, finding } from '../check/finding.js'
+import { checkMysqlServers } from '../check/mysql.js'
 import { countText } from '../report/figures.js'
 import type { Report, Section } from '../report/model.js'
-import { textOf } from '../report/text.js'
-import { type Database, openDatabase } from './database.js'
+import { type Database, RightMissing } from './database.js'
 import {
   databaseUrlOf,
   databaseUrlsInEnvironment,
-  engineOf,
+  openDatabase,
   parsed,
   urlsOption,
   withoutPassword,
 } from './database-url.js'
-import { off, on, type Values as ValuesOf } from './option.js'
-import { printJson, wordsOf } from './output.js'
-import { playersOptions, tablesGiven } from './players-options.js'
-import { RightMissing, tablesIn } from './registered-tables.js'
+import { off, on, outputs, type Values as ValuesOf } from './option.js'
+import { deliver, wordsOf } from './output.js'
+import { playersOptions, schemaIn, tablesGiven, tablesIn } from './players-options.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
@@ -29,7 +24,7 @@ const options = {
   ...playersOptions,
   lookupIndexes: off('--no-lookup-indexes', 'the indexes of lookups may be missing'),
   allowNotDurable: on('--allow-not-durable', 'as the option of the store'),
-  json: on('--json', 'prints JSON'),
+  ...outputs,
 }
 
 type Values = ValuesOf<typeof options>
@@ -47,17 +42,16 @@ a missing right. The two lists never change it.`,
   options,
   async work(values) {
     const urls = urlsOf(values.databaseUrls)
-    for (const url of urls) checkTables(url, values)
     const databases = urls.map(url => openDatabase(url))
     try {
+      for (const database of databases) database.checkTables(tablesGiven(values) ?? schemaIn(values.schema))
       const servers: CheckedServer[] = []
       for (const database of databases)
         servers.push(await checkServer(database, values, databases.length === 1))
       const together = await togetherOf(databases, servers, values)
       const states = [...servers.flatMap(server => server.findings), ...together].map(({ state }) => state)
       const passed = !states.includes('problem') && !states.includes('unknown')
-      if (values.json) printJson({ passed, servers, together })
-      else console.log(textOf(reportOf(servers, together)))
+      deliver(reportOf(servers, together), { passed, servers, together }, values)
       if (states.includes('problem')) return 1
       return passed ? 0 : 2
     } finally {
@@ -72,24 +66,12 @@ function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/
   return urls.length > 0 ? urls : [databaseUrlOf('')]
 }
 
-/** @throws {UsageError} for options that a store on this server would not take */
-function checkTables(url: string, values: Values): void {
-  const tablesOf = engineOf(url) === 'postgres' ? postgresTablesOf : mysqlTablesOf
-  const { schema } = values
-  const tables = tablesGiven(values) ?? (schema === undefined ? {} : { schema })
-  try {
-    tablesOf(tables)
-  } catch (error) {
-    throw error instanceof StoreError ? new UsageError(describe(error)) : error
-  }
-}
-
 const standbyText = 'a standby or read-only: the wallet does not use it until it can be written to'
 
 async function checkServer(database: Database, values: Values, isAlone: boolean): Promise<CheckedServer> {
   const { host, pathname } = parsed(database.url)
   const server = `${host}${pathname}`
-  const about = await aboutOf(database).catch((error: unknown) => {
+  const about = await database.about().catch((error: unknown) => {
     const text = withoutPassword(describe(error) || wordsOf(error), database.url)
     return finding('connection', 'unknown', `no answer: ${text}`)
   })
@@ -110,40 +92,13 @@ async function togetherOf(
   if (databases.length < 2) return []
   if (servers.every(({ isWritable }) => isWritable === false))
     return [finding('server', 'problem', 'none of these servers can be written to: name the primary too')]
-  const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
-  for (const database of pools.length < databases.length ? [] : databases) {
-    // Why a server does not name them, `checkServer` has said.
-    const tables = await tablesIn(database, values).catch(() => null)
-    const problem = tables && (await checkMysqlServers(pools, tables))
-    if (tables !== null) return problem === null ? [] : [problem]
-  }
-  return []
-}
-
-interface About {
-  version: string
-  user: string
-  isStandby: boolean
-}
-
-async function aboutOf(database: Database): Promise<About> {
-  if (database.engine === 'postgres') {
-    const [about] = (await database.ask(
-      `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user,
-        pg_is_in_recovery() AS "isStandby"`,
-    )) as About[]
-    if (about !== undefined) return about
-    throw new Error('the server returned no row')
-  }
-  const [[version, user, isReadOnly] = []] = await database.ask(
-    'SELECT VERSION(), CURRENT_USER(), @@GLOBAL.read_only OR @@GLOBAL.innodb_read_only',
-  )
-  const product = /mariadb/i.test(String(version)) ? 'MariaDB' : 'MySQL'
-  return {
-    version: `${product} ${String(version).replace(/-mariadb.*/i, '')}`,
-    user: String(user),
-    isStandby: Number(isReadOnly) === 1,
-  }
+  const pools = databases.flatMap(({ mysqlPool }) => mysqlPool ?? [])
+  if (pools.length < databases.length) return []
+  // Why a server does not name them, `checkServer` has said.
+  const named = await Promise.all(databases.map(each => tablesIn(each, values).catch(() => null)))
+  const tables = named.find(each => each !== null)
+  const problem = tables && (await checkMysqlServers(pools, tables))
+  return problem ? [problem] : []
 }
 
 async function findingsOf(database: Database, values: Values, user: string): Promise<Finding[]> {
@@ -153,20 +108,12 @@ async function findingsOf(database: Database, values: Values, user: string): Pro
   } catch (error) {
     if (error instanceof RightMissing)
       return [finding('privileges', 'problem', error.message, [error.statement(user)])]
-    const isAnswer = error instanceof UsageError || error instanceof StoreError
-    return [
-      isAnswer
-        ? finding('schema', 'problem', describe(error))
-        : finding('schema', 'unknown', `could not be checked: ${describe(error)}`),
-    ]
+    return error instanceof UsageError || error instanceof StoreError
+      ? [finding('schema', 'problem', describe(error))]
+      : [finding('schema', 'unknown', `could not be checked: ${describe(error)}`)]
   }
-  const settings: CheckSettings = {
-    lookupIndexes: values.lookupIndexes ?? true,
-    allowNotDurable: values.allowNotDurable ?? false,
-  }
-  return database.engine === 'postgres'
-    ? await checkPostgres(database.pool, database.ask, tables, { user, settings })
-    : await checkMysql(database.pool, database.ask, tables, { user, settings })
+  const { lookupIndexes = true, allowNotDurable = false } = values
+  return await database.check(tables, { user, settings: { lookupIndexes, allowNotDurable } })
 }
 
 const marks = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
-import { isA } from '../../foreign-values.js'
+import { createRequire } from 'node:module'
 import { ReconcileError } from '../reconcile/errors.js'
 import { AuditError } from '../wire/errors.js'
 import { commandNames, loadCommand, overview } from './commands.js'
@@ -12,6 +12,10 @@ const [name, ...words] = process.argv.slice(2)
 async function main(): Promise<number> {
   const command = await loadCommand(name)
   if (command !== null) return await command.run(words)
+  if (name === '--version') {
+    console.log(createRequire(import.meta.url)('bet-wallet/package.json').version)
+    return 0
+  }
   if (name === undefined || ['--help', '-h', 'help'].includes(name)) {
     console.log(await overview())
     return name === undefined ? 2 : 0
@@ -20,7 +24,7 @@ async function main(): Promise<number> {
 }
 
 function printError(error: unknown): void {
-  if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
+  if (error instanceof UsageError)
     console.error(
       `${messageOf(error)}\n\nSee bet-wallet ${commandNames.includes(name ?? '') ? `${name} ` : ''}--help.`,
     )
@@ -30,17 +34,8 @@ function printError(error: unknown): void {
     )
   else if (error instanceof ReconcileError) console.error(`Cannot compare: ${messageOf(error)}`)
   // Never the error itself: drivers put what they were given into its properties.
-  else console.error(`${messageOf(error)}${adviceFor(error)}`)
+  else console.error(messageOf(error))
 }
-
-const isToolError = (error: unknown): error is AuditError | ReconcileError =>
-  error instanceof AuditError || error instanceof ReconcileError
-
-/** A config file may make its lookups with another copy of the package: so by the code, not by the class. */
-const adviceFor = (error: unknown) =>
-  isA(error, Error) && (error as NodeJS.ErrnoException).code === 'LOOKUP_INDEX_MISSING'
-    ? '. Here, allowScan is --scan.'
-    : ''
 
 /** A config file may have left a pool open, which would keep the process. */
 function exit(code: number): void {

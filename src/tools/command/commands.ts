@@ -1,4 +1,4 @@
-/** The commands by name. Each is loaded when it is called. */
+/** The commands by name, each loaded when it is called. command.ts itself runs when it is imported. */
 import { type Command, rowOf } from './subcommand.js'
 
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
@@ -30,5 +30,5 @@ const usageColumns = 28
 
 export async function overview(): Promise<string> {
   const lines = (await allCommands()).map(({ usage, summary }) => rowOf(usage, usageColumns, summary))
-  return `Usage\n  bet-wallet <command> [options]\n\n${lines.join('\n')}\n\nSee bet-wallet <command> --help.`
+  return `Usage\n  bet-wallet <command> [options]\n\n${lines.join('\n')}\n\nSee bet-wallet <command> --help. The version: bet-wallet --version.`
 }

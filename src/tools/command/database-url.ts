@@ -1,5 +1,10 @@
 /** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
+import { isA } from '../../foreign-values.js'
+import type { Database } from './database.js'
+import { mysqlDatabase } from './mysql.js'
 import { several, text } from './option.js'
+import { wordsOf } from './output.js'
+import { postgresDatabase } from './postgres.js'
 import { UsageError } from './usage-error.js'
 
 /** The second is the application's, which may write: lookups and `check` should have a user of their own. */
@@ -36,16 +41,37 @@ export function databaseUrlOf(given: string | undefined, others = ''): string {
   )
 }
 
-/** @throws {UsageError} for a URL that cannot be read, or is of another database. Never with its value */
-export function engineOf(url: string): 'postgres' | 'mysql' {
+/**
+ * @param advice what else to do without the driver
+ * @throws {UsageError} for a URL that cannot be read, or is of another database. Never with its value
+ * @throws {DatabaseError} without the driver
+ */
+export function openDatabase(url: string, advice = ''): Database {
   const scheme = schemeOf(url)
-  if (scheme === 'postgres' || scheme === 'postgresql') return 'postgres'
-  if (scheme === 'mysql' || scheme === 'mariadb') return 'mysql'
+  if (scheme === 'postgres' || scheme === 'postgresql') return postgresDatabase(url, advice)
+  if (scheme === 'mysql' || scheme === 'mariadb') return mysqlDatabase(url, advice)
   throw new UsageError(
     scheme === null
       ? 'The database URL cannot be read: postgres://user:password@host/database, with characters such as / ? # @ % in the password percent-encoded'
       : '--database-url must begin with postgres:// or mysql://',
   )
+}
+
+/** Calls `work` with the database, and closes it behind it. Errors do not show the password. */
+export async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+  advice = '',
+): Promise<T> {
+  const database = openDatabase(url, advice)
+  try {
+    return await work(database)
+  } catch (error) {
+    if (isA(error, Error)) error.message = withoutPassword(wordsOf(error), url)
+    throw error
+  } finally {
+    await database.close()
+  }
 }
 
 /** `user:password@/database` is the default host for drivers. */

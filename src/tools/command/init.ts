@@ -2,26 +2,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { existing, writeFiles } from '../init/files.js'
-import { type Mapping, playersWords, viewStatement } from '../init/mapping.js'
-import { type Answers, type Proposal, propose, type Question, type Reason } from '../init/propose.js'
-import { moreGrants } from '../init/rights.js'
-import { type DatabaseSchema, readSchema } from '../init/schema.js'
-import { projectFiles } from '../init/write-project.js'
-import { shellWord } from '../wire/curl.js'
-import { withDatabase } from './database.js'
-import { databaseUrlOf, urlOption } from './database-url.js'
+import { existing, projectFiles, writeFiles } from '../init/files.js'
+import { projectReport, proposalReport } from '../init/printed.js'
+import { type Answers, type Proposal, propose } from '../init/propose.js'
+import type { DatabaseSchema } from '../init/schema.js'
+import { plain } from '../report/text.js'
+import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
 import { option, otherwise, several, text } from './option.js'
-import { forTerminal } from './output.js'
+import { printReport } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
-/** Who answers questions. */
-export interface Terminal {
-  /** `null`: there is no terminal. */
-  ask: ((question: string) => Promise<string>) | null
-  print(line: string): void
-}
+/** Asks the person at the terminal; `null`: there is none. */
+export type Ask = ((question: string) => Promise<string>) | null
 
 /** By the names of the questions. */
 const answerOptions = {
@@ -61,34 +54,35 @@ names each option that is missing. It changes nothing in the database, and overw
   },
   async work({ databaseUrl, folder, ...answers }) {
     const cwd = process.cwd()
-    const project = projectIn(cwd)
+    const { isModule, missing } = manifestIn(cwd)
     const url = databaseUrlOf(databaseUrl)
-    const schema = await withDatabase(url, readSchema)
-    return await withTerminal(async terminal => {
-      const proposal = await decide(schema, answers, terminal)
+    const schema = await withDatabase(url, database => database.schema())
+    return await withTerminal(async ask => {
+      const proposal = await decide(schema, answers, ask)
       if (proposal === null) return 2
-      printReasons(proposal.reasons, terminal)
-      for (const note of proposal.notes) terminal.print(`Note: ${note}`)
+      const files = projectFiles(proposal.mapping, isModule, folder)
+      const paths = files.map(({ path }) => path)
+      checkNew(cwd, paths)
+      const answer = (await ask?.(`Write ${paths.join(', ')}? (Y/n) `)) ?? 'y'
+      if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) throw new UsageError('Nothing was written')
+      writeFiles(cwd, files)
       const needsUrl = url !== process.env.DATABASE_URL
-      return await write({ cwd, folder, project, mapping: proposal.mapping, needsUrl }, terminal)
+      printReport(projectReport({ ...proposal, folder, paths, missing, needsUrl }))
+      return 0
     })
   },
 })
 
-interface Project {
-  /** `false`: CommonJS. */
-  isModule: boolean
-  has(dependency: string): boolean
-}
-
-function projectIn(cwd: string): Project {
+/** What package.json says of the project. `isModule: false`: CommonJS. */
+function manifestIn(cwd: string): { isModule: boolean; missing: string[] } {
   const file = join(cwd, 'package.json')
   if (!existsSync(file))
     throw new UsageError(`There is no package.json in ${cwd}: npm init -y && npm pkg set type=module`)
   try {
     const { type, dependencies, devDependencies } = JSON.parse(readFileSync(file, 'utf8'))
     const names = Object.keys({ ...dependencies, ...devDependencies })
-    return { isModule: type === 'module', has: name => names.includes(name) }
+    const missing = ['fast-check', 'tsx'].filter(name => !names.includes(name))
+    return { isModule: type === 'module', missing }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
@@ -100,9 +94,16 @@ function folderOf(path: string): string {
   return folder === '' ? '.' : folder
 }
 
-async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promise<T> {
-  const print = (line: string) => console.log(forTerminal(line))
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return await work({ ask: null, print })
+function checkNew(cwd: string, paths: readonly string[]): void {
+  const there = existing(cwd, paths)
+  if (there.length > 0)
+    throw new UsageError(
+      `${there.join(', ')} ${there.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,
+    )
+}
+
+async function withTerminal<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return await work(null)
   const lines = createInterface({ input: process.stdin, output: process.stdout })
   // Ctrl+D closes the input: a question would never get an answer.
   const closed = new Promise<never>((_, reject) =>
@@ -110,129 +111,34 @@ async function withTerminal<T>(work: (terminal: Terminal) => Promise<T>): Promis
   )
   closed.catch(() => {})
   try {
-    return await work({ ask: question => Promise.race([lines.question(question), closed]), print })
+    return await work(question => Promise.race([lines.question(question), closed]))
   } finally {
     lines.close()
   }
 }
 
-type Ready = Extract<Proposal, { status: 'ready' }>
-
 /**
- * Asks until nothing is unclear.
+ * Prints the proposal, and asks for what is unclear until nothing is.
  *
- * @returns `null`: it is unclear, and there is no terminal; the questions are printed
+ * @returns `null`: it is unclear, and there is no terminal
  * @throws {UsageError} for options that cannot be, and for a schema without a players' table
  */
 export async function decide(
   schema: DatabaseSchema,
   given: Answers,
-  terminal: Terminal,
-): Promise<Ready | null> {
+  ask: Ask,
+): Promise<Extract<Proposal, { status: 'ready' }> | null> {
   const answers = { ...given }
-  let last: keyof Answers | null = null
-  const known = new Set<string>()
+  let asked: keyof Answers | undefined
   for (;;) {
     const proposal = propose(schema, answers)
-    if (proposal.status === 'ready') return proposal
-    if (proposal.status === 'impossible') {
-      if (last === null) throw new UsageError(proposal.problem)
-      terminal.print(proposal.problem)
-      delete answers[last]
-      last = null
-      continue
-    }
-    // What is known already, once.
-    printReasons(
-      proposal.reasons.filter(({ part, value }) => !known.has(`${part} ${value}`)),
-      terminal,
-    )
-    for (const { part, value } of proposal.reasons) known.add(`${part} ${value}`)
-    const answer = await answerTo(proposal.questions, terminal)
-    if (answer === null) return null
-    ;[last] = answer
-    answers[answer[0]] = answer[1]
+    if (proposal.status !== 'impossible') {
+      printReport(proposalReport(proposal))
+      if (proposal.status === 'ready') return proposal
+      asked = proposal.questions[0]?.option
+    } else if (asked === undefined) throw new UsageError(proposal.problem)
+    else console.log(plain(proposal.problem))
+    if (ask === null || asked === undefined) return null
+    answers[asked] = (await ask(`--${asked}: `)).trim()
   }
-}
-
-/** The answer to the first question; without a terminal the missing options are printed. */
-async function answerTo(
-  questions: readonly Question[],
-  { ask, print }: Terminal,
-): Promise<[keyof Answers, string] | null> {
-  for (const { option, text, choices, free } of ask === null ? questions : questions.slice(0, 1)) {
-    print(ask === null ? `${text} State it: --${option}` : text)
-    const width = Math.max(...choices.map(({ value }) => value.length))
-    for (const [index, { value, reason }] of choices.entries()) {
-      // Not numbered where a number may be the answer.
-      const mark = ask === null ? `--${option}` : free ? '-' : index + 1
-      print(`  ${mark} ${value.padEnd(width)}  ${reason}`)
-    }
-  }
-  const [question] = questions
-  if (ask === null || question === undefined) return null
-  const { option, choices, free } = question
-  for (;;) {
-    const line = (await ask(free ? 'Answer: ' : 'Number or name: ')).trim()
-    if (free ? line !== '' : choices.some(({ value }) => value === line)) return [option, line]
-    const choice = !free && /^[0-9]+$/.test(line) ? choices[Number(line) - 1] : undefined
-    if (choice !== undefined) return [option, choice.value]
-  }
-}
-
-function printReasons(reasons: readonly Reason[], { print }: Terminal): void {
-  const width = Math.max(...reasons.map(({ value }) => value.length))
-  for (const { part, value, reason } of reasons) print(`${part.padEnd(9)}  ${value.padEnd(width)}  ${reason}`)
-}
-
-interface Writing {
-  cwd: string
-  folder: string
-  project: Project
-  mapping: Mapping
-  /** Whether the URL is not in DATABASE_URL, which the programs read. */
-  needsUrl: boolean
-}
-
-async function write(writing: Writing, terminal: Terminal): Promise<number> {
-  const { cwd, folder, project, mapping } = writing
-  const files = projectFiles(mapping, project.isModule, folder)
-  const paths = files.map(({ path }) => path)
-  const there = existing(cwd, paths)
-  if (there.length > 0)
-    throw new UsageError(
-      `${there.join(', ')} ${there.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,
-    )
-  if (terminal.ask !== null) {
-    const answer = await terminal.ask(`Write ${paths.join(', ')}? (Y/n) `)
-    if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) {
-      terminal.print('Nothing was written.')
-      return 2
-    }
-  }
-  writeFiles(cwd, files)
-  for (const path of paths) terminal.print(`Written: ${path}`)
-  for (const line of nextSteps(writing)) terminal.print(line)
-  return 0
-}
-
-function nextSteps({ project, folder, mapping, needsUrl }: Writing): string[] {
-  const missing = ['fast-check', 'tsx'].filter(name => !project.has(name))
-  const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
-  const table = playersWords(mapping).map(shellWord).join(' ')
-  const view = viewStatement(mapping)
-  const steps = [
-    needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
-    missing.length > 0 && `npm install --save-dev ${missing.join(' ')}`,
-    view !== null && `${view};  # SQL: the wallet reads your table by this view`,
-    `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
-    `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
-    `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
-    'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds',
-    'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
-    ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
-    "npx bet-wallet check  # tests the database, as the wallet's user",
-  ]
-  const shown = steps.filter(step => step !== false)
-  return ['', 'Next (docs/first-hour.md):', ...shown.map(step => `  ${step}`)]
 }

@@ -3,12 +3,10 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { textOf } from '../../foreign-values.js'
 import type { WalletLookups } from '../../lookups/records.js'
-import { createMysqlLookups } from '../../stores/mysql/index.js'
-import { createPostgresLookups } from '../../stores/postgres/index.js'
-import { type Database, DatabaseError, withDatabase } from './database.js'
-import { databaseUrlOf, urlOption } from './database-url.js'
+import { DatabaseError } from './database.js'
+import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
 import { on, text, type Values } from './option.js'
-import { schemaOption } from './players-options.js'
+import { schemaIn, schemaOption } from './players-options.js'
 import { UsageError } from './usage-error.js'
 
 /** Of every command that reads what is recorded. */
@@ -37,12 +35,10 @@ export async function withLookups<T>(
     if ((databaseUrl ?? schema ?? allowScan) === undefined) return await withConfigured(config, work)
     throw new UsageError('--config excludes --database-url, --schema and --scan: the file makes the lookups')
   }
-  const options = { ...(schema !== undefined && { schema }), allowScan: allowScan ?? false }
+  const options = { ...schemaIn(schema), allowScan: allowScan ?? false }
   const url = databaseUrlOf(databaseUrl, ', or --config')
-  const lookupsOf = ({ engine, pool }: Database) =>
-    engine === 'postgres' ? createPostgresLookups(pool, options) : createMysqlLookups(pool, options)
   const advice = ' Or state lookups of your own by --config.'
-  return await withDatabase(url, database => work(lookupsOf(database)), advice)
+  return await withDatabase(url, database => work(database.lookups(options)), advice)
 }
 
 const lookupNames = ['bet', 'transaction', 'player', 'owed', 'transactions'] as const

@@ -6,12 +6,9 @@ import { betReport, unknownBetReport } from '../records/bet.js'
 import { owedReport } from '../records/owed.js'
 import { playerReport, unknownPlayerReport } from '../records/player.js'
 import { transactionReport } from '../records/transaction.js'
-import type { Report } from '../report/model.js'
-import { pageOf } from '../report/page.js'
-import { textOf } from '../report/text.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
-import { on, output, text, time, whole } from './option.js'
-import { printJson, writeReport } from './output.js'
+import { outputs, text, time, whole } from './option.js'
+import { deliver } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
@@ -20,22 +17,7 @@ Times are UTC unless they have an offset, such as +01:00. Ids are compared exact
 const exitCodes =
   'The exit code is 0, 1 if nothing was found (owed: 0), and 2 if the lookup was not possible.'
 
-const options = { ...sourceOptions, json: on('--json', 'prints JSON') }
-const html = output('--html <file>', 'a page for support and finance, to read to the player')
-
-/** @returns the exit code */
-function print(
-  { json, html: page }: { json?: boolean | undefined; html?: string | undefined },
-  isFound: boolean,
-  data: unknown,
-  report: () => Report,
-): number {
-  if (json) printJson(data)
-  else if (isFound) console.log(textOf(report()))
-  else console.error(textOf(report()))
-  writeReport(page, () => pageOf(report()))
-  return isFound ? 0 : 1
-}
+const options = { ...sourceOptions, ...outputs }
 
 /** @throws {UsageError} nothing is in a range that does not end after its start */
 function checkRange({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
@@ -48,12 +30,12 @@ export const bet = command({
   summary: 'explains a bet: each call, its rule, what holds now',
   about,
   exitCodes,
-  options: { ...options, html },
+  options,
   async work(values, betId) {
     const history = await withLookups(values, lookups => lookups.bet(betId))
-    return print(values, history !== null, history && withStory(history), () =>
-      history === null ? unknownBetReport(betId) : betReport(history),
-    )
+    const report = history === null ? unknownBetReport(betId) : betReport(history)
+    deliver(report, history && withStory(history), values)
+    return history === null ? 1 : 0
   },
 })
 
@@ -72,7 +54,8 @@ export const transaction = command({
   options,
   async work(values, transactionId) {
     const found = await withLookups(values, lookups => lookups.transaction(transactionId))
-    return print(values, found.length > 0, found, () => transactionReport(transactionId, found))
+    deliver(transactionReport(transactionId, found), found, values)
+    return found.length === 0 ? 1 : 0
   },
 })
 
@@ -87,15 +70,14 @@ export const player = command({
     to: time('--to <time>', 'recorded before'),
     limit: whole('--limit <number>', 'transactions per page, at most 1000 (50)'),
     cursor: text('--cursor <text>', 'the next page, as the page before has printed it'),
-    html,
   },
   async work(values, playerId) {
-    const { databaseUrl: _, schema, config, allowScan, json, html: page, ...range } = values
+    const { databaseUrl: _, schema, config, allowScan, json, html, ...range } = values
     checkRange(range)
     const history = await withLookups(values, lookups => lookups.player(playerId, range))
-    return print(values, history !== null, history, () =>
-      history === null ? unknownPlayerReport(playerId) : playerReport(history, range),
-    )
+    const report = history === null ? unknownPlayerReport(playerId) : playerReport(history, range)
+    deliver(report, history, values)
+    return history === null ? 1 : 0
   },
 })
 
@@ -113,6 +95,7 @@ export const owed = command({
   async work(values) {
     checkRange(values)
     const data = await withLookups(values, lookups => findOwed(lookups, values))
-    return print(values, true, data, () => owedReport(data))
+    deliver(owedReport(data), data, values)
+    return 0
   },
 })

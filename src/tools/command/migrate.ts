@@ -1,13 +1,9 @@
 /** `bet-wallet migrate`: creates the library's tables for a players' table, or brings them up to date. */
-import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
-import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { escapeInvisible } from '../../visible-text.js'
-import { type Database, withDatabase } from './database.js'
-import { databaseUrlOf, urlOption } from './database-url.js'
-import { off, on, type Values as ValuesOf } from './option.js'
-import { forTerminal } from './output.js'
-import { playersOptions, type StoreTables, tablesGiven } from './players-options.js'
-import { tablesIn } from './registered-tables.js'
+import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
+import { off, on } from './option.js'
+import { printReport } from './output.js'
+import { playersOptions, tablesGiven, tablesIn } from './players-options.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
@@ -20,8 +16,6 @@ const options = {
   transaction: off('--no-transaction', 'with --print, on PostgreSQL: without BEGIN and COMMIT'),
 }
 
-type Values = ValuesOf<typeof options>
-
 export const migrate = command({
   usage: 'migrate',
   summary: "creates the library's tables for your players' table, or prints the SQL",
@@ -30,45 +24,22 @@ Your players' table is not changed. Where there is nothing to do, it only reads.
   exitCodes: 'The exit code is 0, or 2 if the migration was not possible.',
   options,
   async work(values) {
-    if (values.transaction === false && !values.print) throw new UsageError('--no-transaction needs --print')
+    const { lookupIndexes = false, allowOtherOptions = false, transaction = true } = values
+    const choices = { lookupIndexes, allowOtherOptions, transaction }
+    if (!transaction && !values.print) throw new UsageError('--no-transaction needs --print')
     // Before a connection: half of a table is an error of usage.
     tablesGiven(values)
     return await withDatabase(databaseUrlOf(values.databaseUrl), async database => {
       const tables = await tablesIn(database, values)
-      if (values.print) process.stdout.write(escapeInvisible(migrationSql(database, tables, values)))
+      if (values.print) process.stdout.write(escapeInvisible(database.migrationSql(tables, choices)))
       else {
-        const what = (await apply(database, tables, values)) ? 'Migrated' : 'Nothing to do'
-        const { schema = 'bet_wallet', players } = forTerminal(tables)
-        console.log(`${what}: the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`)
+        const word = (await database.migrate(tables, choices)) ? 'Migrated' : 'Nothing to do'
+        const { schema = 'bet_wallet', players } = tables
+        const sentence = `the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`
+        const verdict = { tone: 'pass', word, sentence } as const
+        printReport({ title: 'Migration', verdict, facts: [], sections: [], footnotes: [] })
       }
       return 0
     })
   },
 })
-
-async function apply(
-  database: Database,
-  tables: StoreTables,
-  { lookupIndexes = false, allowOtherOptions = false }: Values,
-): Promise<boolean> {
-  const settings = { lookupIndexes, allowOtherOptions }
-  return database.engine === 'postgres'
-    ? await migratePostgres(database.pool, tables, settings)
-    : await migrateMysql(database.pool, tables, settings)
-}
-
-function migrationSql(
-  { engine }: Database,
-  tables: StoreTables,
-  { lookupIndexes = false, allowOtherOptions = false, transaction = true }: Values,
-): string {
-  if (engine === 'postgres')
-    return postgresMigrationSql(tables, { lookupIndexes, allowOtherOptions, transaction })
-  if (!transaction)
-    throw new UsageError('--no-transaction is for PostgreSQL: here every statement commits by itself')
-  if (allowOtherOptions)
-    throw new UsageError(
-      '--allow-other-options is not needed: the SQL for this server never compares options',
-    )
-  return mysqlMigrationSql(tables, { lookupIndexes })
-}

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'
-import { checkWritable } from './output.js'
+import { standardOutput, writable } from './output.js'
 import { UsageError } from './usage-error.js'
 
 export interface Option<T> {
@@ -22,6 +22,8 @@ export interface Option<T> {
   readonly variables?: readonly string[]
   /** What the command prints in place of its work. */
   readonly printed?: () => string
+  /** What messages of the tools call it, if not by its name in the declaration: `settle.url`. */
+  readonly codeName?: string
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>
@@ -73,7 +75,7 @@ export const text = one(value => value)
 export const on = one(() => true)
 export const off = one(() => false)
 
-const form = <T>(pattern: RegExp, what: string, read: (found: RegExpExecArray) => T) =>
+export const form = <T>(pattern: RegExp, what: string, read: (found: RegExpExecArray) => T) =>
   one((value, name) => {
     const found = pattern.exec(value)
     if (found !== null) return read(found)
@@ -100,10 +102,16 @@ export const time = one((value, name) => {
 })
 
 /** A file that is written at the end. */
-export const output = one(file => {
-  checkWritable(file)
-  return file
-})
+export const output = one(writable)
+
+/** Of every command with a result. */
+export const outputs = {
+  json: one(file => (file === standardOutput ? file : writable(file)))(
+    '--json <file>',
+    'the result as JSON; - prints it in place of the text',
+  ),
+  html: output('--html <file>', 'the result as a page'),
+}
 
 /** The content of a file of JSON; what is in it, its reader checks. */
 export function readJson(file: string, name: string) {
@@ -129,6 +137,8 @@ export const meaningOf = ({ meaning, isSeveral, isRequired, standard, variables 
 
 type Given = Readonly<Record<string, readonly (string | boolean)[] | undefined>>
 
+const ambiguous = /^Option '(--[a-z-]+)' argument is ambiguous$/
+
 /** @throws {UsageError} for unknown options, missing values, and one value that is given twice */
 export function parseWords(options: Options, words: string[]): { given: Given; positionals: string[] } {
   const declared = Object.values(options)
@@ -148,7 +158,10 @@ export function parseWords(options: Options, words: string[]): { given: Given; p
     return { given, positionals }
   } catch (error) {
     // Node.js goes on about arguments that begin with a '-'.
-    throw new UsageError((error as Error).message.split(/[.]\s/)[0])
+    const [message = ''] = (error as Error).message.split(/[.]\s/)
+    throw new UsageError(
+      message.replace(ambiguous, '$1 has no value. If it begins with a "-", write $1=-x in one word'),
+    )
   }
 }
 
@@ -158,10 +171,11 @@ export function valuesOf<O extends Options>(options: O, given: Given): Values<O>
   const textsOf = (each: Option<unknown>) => (given[nameOf(each)] ?? [each.standard ?? []].flat()).map(String)
   for (const [key, each] of Object.entries(options)) {
     const texts = textsOf(each)
+    if (texts.includes('')) throw new UsageError(`--${nameOf(each)} is missing: its value is empty`)
     if (texts.length > 0) values[key] = each.read(texts, `--${nameOf(each)}`)
   }
   for (const each of Object.values(options))
-    if (each.isRequired && textsOf(each).join('') === '')
+    if (each.isRequired && textsOf(each).length === 0)
       throw new UsageError(`--${nameOf(each)} is missing; there is no default`)
   return values as Values<O>
 }

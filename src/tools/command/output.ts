@@ -4,16 +4,21 @@ import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSyn
 import { dirname, resolve } from 'node:path'
 import { textOf } from '../../foreign-values.js'
 import { escapeInvisible, onOneLine } from '../../visible-text.js'
+import type { Report } from '../report/model.js'
+import { pageOf } from '../report/page.js'
+import { textOf as textOfReport } from '../report/text.js'
 import { UsageError } from './usage-error.js'
+
+/** The name of standard output, of JSON in place of the text. */
+export const standardOutput = '-'
 
 /**
  * Checks before the run that the file can be written after it.
  *
+ * @returns the file
  * @throws {UsageError}
  */
-export function checkWritable(file: string | undefined): void {
-  if (file === undefined) return
-  if (file === '') throw new UsageError('The name of a file is empty')
+export function writable(file: string): string {
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
     const found = statSync(file, { throwIfNoEntry: false })
@@ -23,6 +28,7 @@ export function checkWritable(file: string | undefined): void {
   } catch (error) {
     throw new UsageError(`${file} cannot be written: ${(error as Error).message}`)
   }
+  return file
 }
 
 export function writeReport(file: string | undefined, render: () => string): void {
@@ -77,27 +83,28 @@ export function openReport(name: string, start = '') {
   }
 }
 
-export function printJson(value: unknown): void {
-  console.log(escapeInvisible(JSON.stringify(value, null, 2)))
+/** On a terminal in colours, unless NO_COLOR is set. */
+export function printReport(report: Report): void {
+  console.log(textOfReport(report, process.stdout.isTTY && process.env.NO_COLOR === undefined))
 }
 
-/** Of one value in a text, and of a message. */
-const textMax = 10_000
+export interface Outputs {
+  json?: string | undefined
+  html?: string | undefined
+}
+
+/** A result for people, and as JSON and as a page where the options ask for them. */
+export function deliver(report: Report, data: unknown, { json, html }: Outputs): void {
+  const dataText = () => `${JSON.stringify(data, null, 2)}\n`
+  if (json === standardOutput) process.stdout.write(escapeInvisible(dataText()))
+  else {
+    printReport(report)
+    writeReport(json, dataText)
+  }
+  writeReport(html, () => pageOf(report))
+}
+
 const messageMax = 2_000
-
-/**
- * What others have written, for the terminal: a copy in which each text is on one line, cut, and has no
- * character that is invisible or controls a terminal. Formats are applied to it, so that only they set lines
- * and colours.
- */
-export function forTerminal<T>(value: T): T {
-  if (typeof value === 'string') return onOneLine(cut(value, textMax)) as T
-  if (Array.isArray(value)) return value.map(forTerminal) as T
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [forTerminal(key), forTerminal(item)]),
-  ) as T
-}
 
 /** An error message for the terminal. It shows no credentials of a URL. */
 export function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 /** The options that belong to a schema, such as the players' table: of every command that needs them. */
-import type { MysqlTables } from '../../stores/mysql/index.js'
 import { minorUnitsIn } from '../init/mapping.js'
+import type { Database, StoreTables } from './database.js'
 import { nameOf, on, option, text, type Values, whole } from './option.js'
 import { UsageError } from './usage-error.js'
 
@@ -24,14 +24,26 @@ const columnOptions = {
   decimalsMin: whole('--decimals-min <number>', 'the least scale of a numeric balance (2)'),
 }
 
-export const schemaOption = text('--schema <name>', "the schema of the library's tables (bet_wallet)")
+export const schemaOption = {
+  ...text('--schema <name>', "the schema of the library's tables (bet_wallet)"),
+  variables: ['BET_WALLET_SCHEMA'],
+}
+
+/** The schema of the option, or of the environment, as an option of the store. */
+export function schemaIn(given: string | undefined): { schema?: string } {
+  const schema = given ?? process.env.BET_WALLET_SCHEMA
+  return schema ? { schema } : {}
+}
 
 export const playersOptions = {
-  players: text(
-    '--players <table>',
-    "your players' table with its schema, as the catalog spells it: pam.accounts; not needed for a schema" +
-      ' that was migrated for one table only',
-  ),
+  players: {
+    ...text(
+      '--players <table>',
+      "your players' table with its schema, as the catalog spells it: pam.accounts; not needed for a schema" +
+        ' that was migrated for one table only',
+    ),
+    codeName: 'players.table',
+  },
   ...columnOptions,
   ownPlayers: on('--own-players', "instead of all these: a table of the library's own"),
   outbox: on('--outbox', 'every commit also writes an event, for a relay: docs/events.md'),
@@ -39,9 +51,6 @@ export const playersOptions = {
 }
 
 export type PlayersValues = Values<typeof playersOptions>
-
-/** The options of the store that name tables. Those of PostgreSQL are the same, without `idCollation`. */
-export type StoreTables = MysqlTables
 
 /** Those of the values that have these names. */
 const chosen = (values: object, names: readonly string[]) =>
@@ -54,7 +63,7 @@ const chosen = (values: object, names: readonly string[]) =>
 export function tablesGiven(values: PlayersValues): StoreTables | null {
   const { players: table, ownPlayers, id, currency, balance } = values
   const columns = chosen(values, Object.keys(columnOptions))
-  const tables: StoreTables = chosen(values, ['schema', 'outbox'])
+  const tables: StoreTables = { ...schemaIn(values.schema), ...chosen(values, ['outbox']) }
   if (table === undefined) {
     for (const [name, each] of Object.entries(columnOptions))
       if (name in columns) throw new UsageError(`--${nameOf(each)} needs --players: the players' table`)
@@ -64,4 +73,21 @@ export function tablesGiven(values: PlayersValues): StoreTables | null {
   if (!id || !currency || !balance)
     throw new UsageError('--players needs its columns: --id, --currency and --balance')
   return { ...tables, players: { table, id, currency, balance, ...columns } }
+}
+
+/**
+ * The tables that the arguments name; otherwise those of the migration of the schema.
+ *
+ * @throws {UsageError} where neither names them; {@link RightMissing}
+ * @throws {StoreError} `INVALID_OPTIONS`; `SCHEMA_OPTIONS` for a schema with several options
+ */
+export async function tablesIn(database: Database, values: PlayersValues): Promise<StoreTables> {
+  const named = tablesGiven(values)
+  if (named !== null) return named
+  const options = schemaIn(values.schema)
+  const registered = await database.registered(options)
+  if (registered !== null) return { ...registered, ...(values.outbox && { outbox: true }) }
+  throw new UsageError(
+    `The schema ${options.schema ?? 'bet_wallet'} was not migrated yet, or this user may not see it: name your players' table by --players, --id, --currency and --balance`,
+  )
 }

@@ -1,12 +1,12 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { sentenceOf } from '../../lookups/rules.js'
 import { escapeInvisible } from '../../visible-text.js'
+import { reconciliationReport } from '../reconcile/printed.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
-import { formatReconciliation, renderReconciliation } from '../reconcile/report.js'
 import { countText } from '../report/figures.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
-import { duration, option, output, readJson, required, text } from './option.js'
-import { openReport, overwriteLine, writeReport } from './output.js'
+import { duration, option, output, outputs, readJson, required, text } from './option.js'
+import { deliver, openReport, overwriteLine } from './output.js'
 import { command } from './subcommand.js'
 
 const exitCodes: Record<Reconciliation['verdict'], number> = {
@@ -31,7 +31,7 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
         "its start: 2026-11-21 or 2026-11-21T00:00:00Z; without Z in the mapping's time zone, or UTC",
       ),
     ),
-    to: required(text('--to <time>', 'its end, which is not part of it')),
+    to: required(text('--to <time>', 'its end, which is not part of it: at least a minute ago')),
     mapping: option(
       '--mapping <file.json>',
       'its columns, words and dates, if they are others: docs/reconciliation.md',
@@ -42,9 +42,11 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
       'how much earlier or later than the platform the wallet may have recorded (1h)',
     ),
     ...sourceOptions,
-    json: output('--json <file>', 'the result as JSON, with up to 1,000 differences of each kind'),
-    lines: output('--lines <file>', 'all differences, one JSON object per line'),
-    html: output('--html <file>', 'the result as a page'),
+    ...outputs,
+    lines: output(
+      '--lines <file>',
+      'all differences, one JSON object per line; --json has up to 1,000 of a kind',
+    ),
   },
   async work(values, _, report) {
     const { databaseUrl, schema, config, allowScan, json, lines: file, html, ...options } = values
@@ -65,11 +67,9 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
         }),
       )
       if (isTerminal) overwriteLine('')
-      console.log(formatReconciliation(result))
       // Empty, it would say that there is no difference.
       if (exitCodes[result.verdict] < 2) lines?.finish()
-      writeReport(json, () => `${JSON.stringify(result, null, 2)}\n`)
-      writeReport(html, () => renderReconciliation(result))
+      deliver(reconciliationReport(result), result, { json, html })
       return exitCodes[result.verdict]
     } finally {
       lines?.discard()

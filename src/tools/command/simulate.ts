@@ -1,5 +1,6 @@
 /** `bet-wallet simulate`: a random run against a running wallet. */
 import {
+  type DecidedTransaction,
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
@@ -7,9 +8,10 @@ import {
   type SimulationReport,
 } from '../random/index.js'
 import { settingsOf } from '../random/options.js'
-import { formatSimulationReport, renderSimulation } from '../random/printed.js'
-import { formatSimulationProgress } from '../random/progress.js'
+import { formatSimulationProgress, simulationReport } from '../random/printed.js'
 import { runSimulation } from '../random/run.js'
+import { fields } from '../reconcile/mapping.js'
+import { plain } from '../report/text.js'
 import { baseUrlOf } from '../wire/checks.js'
 import { shellWord } from '../wire/curl.js'
 import type { Mask } from '../wire/secrets.js'
@@ -26,8 +28,7 @@ import {
   type Values as ValuesOf,
   whole,
 } from './option.js'
-import { columnsOf, forTerminal, openReport, overwriteLine, stopSignal, writeReport } from './output.js'
-import { platformReportHeader, platformReportLine } from './platform-report.js'
+import { columnsOf, deliver, openReport, overwriteLine, stopSignal } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 import { settleOf, walletOptions } from './wallet-options.js'
@@ -56,7 +57,10 @@ const options = {
     '--every <duration>',
     'before each fault and after the last: 20s. Without --bets and --duration the run ends then',
   ),
-  staging: text('--staging <host>', 'the host of the base URL, typed again: this system will break'),
+  staging: text(
+    '--staging <host>',
+    'the host of the base URL with its port, typed again: this system will break',
+  ),
   report: output('--report <file>', "the platform's report as CSV, for bet-wallet reconcile"),
 }
 
@@ -64,9 +68,6 @@ type Values = ValuesOf<typeof options>
 
 /** A command of a fault, with its repair, may take as long. */
 const commandMsMax = 600_000
-
-/** Of a line of progress in a log. */
-const lineColumnsMax = 200
 
 export const simulate = command({
   usage: 'simulate <base-url>',
@@ -81,7 +82,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
-    let running: string | null = null
+    const running: Running = { line: null }
     const isTerminal = process.stderr.isTTY
     const platform = values.report === undefined ? null : openReport(values.report, platformReportHeader)
     try {
@@ -89,7 +90,7 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
         ...simulationOptionsOf(values, baseUrl),
         ...(everyMs !== null && faultyOptions(values, everyMs)),
         signal: stopSignal('a fault is repaired, and the balances are reconciled first', () => {
-          if (running !== null) console.error(`Not ended: ${running}`)
+          if (running.line !== null) console.error(`Not ended: ${running.line}`)
         }),
         progressEveryMs: isTerminal ? 500 : 5_000,
         onProgress: progress => printProgress(progress, isTerminal),
@@ -99,17 +100,10 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
       const report = await runSimulation({
         ...settings,
         ...(everyMs !== null && isUnlimited(values) && { betsMax: null }),
-        faults:
-          everyMs === null
-            ? null
-            : faultsOf(values, everyMs, line => {
-                running = line
-              }),
+        faults: everyMs === null ? null : faultsOf(values, everyMs, running),
       })
       if (isTerminal) overwriteLine('')
-      console.log(formatSimulationReport(forTerminal(report)))
-      writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-      writeReport(values.html, () => renderSimulation(report))
+      deliver(simulationReport(report), report, values)
       if (platform !== null) endPlatformReport(values.report ?? '', platform, report)
       return exitCodeOf(report)
     } finally {
@@ -118,21 +112,36 @@ not possible or was stopped, no bet was accepted, no settlement succeeded, or a 
   },
 })
 
-/** @param onRunning called with the command that runs, masked, and with `null` at its end */
-const faultsOf = (values: Values, everyMs: number, onRunning: (line: string | null) => void) => ({
+/** The command of a fault that runs, masked. */
+interface Running {
+  line: string | null
+}
+
+const faultsOf = (values: Values, everyMs: number, running: Running) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),
   async runCommand(line: string, mask: Mask) {
-    onRunning(mask(line))
+    running.line = mask(line)
     try {
       await runCommand(line, '', commandMsMax, mask)
     } finally {
-      onRunning(null)
+      running.line = null
     }
   },
-  onEvent: (event: string) => console.error(forTerminal(event)),
+  onEvent: (event: string) => console.error(plain(event)),
 })
+
+const csvLineOf = (cells: readonly string[]) =>
+  `${cells.map(cell => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+
+/** In the columns that a reconciliation knows without a mapping. */
+export const platformReportHeader = csvLineOf(fields)
+
+export function platformReportLine(transaction: DecidedTransaction): string {
+  const values = { ...transaction, status: transaction.accepted ? 'accepted' : 'refused' }
+  return csvLineOf(fields.map(field => values[field] ?? ''))
+}
 
 /** Finishes the platform's report, unless the run is incomplete: transactions would be missing in it. */
 export function endPlatformReport(
@@ -156,13 +165,10 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-/** What was found is 1; what was not judged, and what faults did not find out, is 2. */
-function exitCodeOf(report: SimulationReport): number {
-  const { passed, stopped, unjudged, complete, differencesCount, faults } = report
+/** What was not judged is 2, what was found is 1, and what faults did not find out is 2. */
+function exitCodeOf({ passed, stopped, unjudged, complete, differencesCount }: SimulationReport): number {
   if (passed) return stopped ? 2 : 0
-  const found = faults === null ? 0 : faults.lost.length + faults.repeated.length + faults.costsAfter.length
-  if (!complete || differencesCount + found > 0) return 1
-  return unjudged === null && (faults === null || faults.stopped === null) ? 1 : 2
+  return unjudged === null && (!complete || differencesCount > 0) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */
@@ -189,6 +195,7 @@ const faultyOptions = ({ chaos }: Values, everyMs: number) => ({
   giveUpAfterMs: everyMs + 60_000,
   backOffMsMax: 250,
   rememberedBetsMax: 0,
+  differencesMax: 1_000_000, // every lost call is named
 })
 
 function simulationOptionsOf(values: Values, baseUrl: string): SimulationOptions {
@@ -204,7 +211,7 @@ function playersOf(players: string, name: string): readonly (string | SimulatedP
 }
 
 function printProgress(progress: SimulationProgress, isTerminal: boolean): void {
-  if (isTerminal)
-    overwriteLine(formatSimulationProgress(progress, { bar: true, columns: columnsOf(process.stderr) }))
-  else console.error(formatSimulationProgress(progress, { bar: false, columns: lineColumnsMax }))
+  const line = formatSimulationProgress(progress)
+  if (isTerminal) overwriteLine(line.slice(0, columnsOf(process.stderr)))
+  else console.error(line)
 }

@@ -1,4 +1,5 @@
 /** A command by its declaration: usage, options, and what it does with their values. */
+import { fieldOf, textOf } from '../../foreign-values.js'
 import { meaningOf, nameOf, type Option, type Options, parseWords, type Values, valuesOf } from './option.js'
 import { UsageError } from './usage-error.js'
 
@@ -44,7 +45,14 @@ export function command<O extends Options>(declaration: Declaration<O>): Command
       }
       checkArguments(usage, positionals)
       const [argument = ''] = positionals
-      return await declaration.work(valuesOf(declaration.options, given), argument, positionals)
+      const values = valuesOf(declaration.options, given)
+      try {
+        return await declaration.work(values, argument, positionals)
+      } catch (error) {
+        // By the code, not by the class: a config file may have its lookups of another copy of the package.
+        const isOfOptions = /^(INVALID_OPTIONS|LOOKUP_INDEX_MISSING)$/.test(String(fieldOf(error, 'code')))
+        throw isOfOptions ? inFlags(textOf(error), declaration) : error
+      }
     },
   }
 }
@@ -66,6 +74,24 @@ function checkArguments(usage: string, [first, ...more]: readonly string[]): voi
   if (first === undefined || first === '') throw new UsageError(`${argument} is missing: bet-wallet ${usage}`)
   if (more.length > 0 && !argument.includes('...'))
     throw new UsageError(`Only one ${argument} is allowed; unexpected: ${more.join(' ')}. Quote spaces.`)
+}
+
+/** `<base-url>` is `baseUrl` in code. */
+const camelCased = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** What code says of an option, in the words of the command: `timeoutMs` is `--timeout`, in milliseconds. */
+function inFlags(problem: string, { usage, options }: Declaration<Options>): UsageError {
+  const [, argument = ''] = /<([a-z-]+)/.exec(usage) ?? []
+  const flags = new Map([[camelCased(argument), `<${argument}>`]])
+  for (const [key, each] of Object.entries(options)) {
+    const flag = `--${nameOf(each)}${key.endsWith('Ms') ? ', in milliseconds,' : ''}`
+    // Those of the players' table are grouped in code: `players.idType`.
+    flags.set(each.codeName ?? key, flag).set(`players.${key}`, flag)
+  }
+  // The first word is an option, however it is spelled; in the others, only what can be no word of English.
+  const names = /(?<=^Invalid options: )[\w.]+|\b[a-z]+[A-Z]\w*\b/g
+  const flagOf = (name: string) => flags.get(name) ?? name
+  return new UsageError(problem.replace(names, path => flags.get(path) ?? path.replace(/^\w+/, flagOf)))
 }
 
 const columnsMax = 100

@@ -1,15 +1,20 @@
 /** The options of the commands that call a running wallet: who calls it, and how its bets are settled. */
 import { signerOf } from '../wire/signer.js'
-import { duration, otherwise, output, readJson, several, text, whole, withSecret } from './option.js'
+import { duration, form, otherwise, outputs, readJson, several, text, whole, withSecret } from './option.js'
 import { UsageError } from './usage-error.js'
 
+const settleUrl = form(/^(?:\/(?!\/)|https?:)/, 'a path such as /settlement or a URL', ({ input }) => input)
+
 export const walletOptions = {
-  credentials: withSecret(
-    '--user <name>',
-    'HTTP Basic; the password is never an argument',
-    'BET_WALLET_PASSWORD',
-    (username, password) => ({ username, password }),
-  ),
+  credentials: {
+    ...withSecret(
+      '--user <name>',
+      'HTTP Basic; the password is never an argument',
+      'BET_WALLET_PASSWORD',
+      (username, password) => ({ username, password }),
+    ),
+    codeName: 'credentials.username',
+  },
   headers: several('--header <name: value>', 'a header of every request', headersOf),
   sign: withSecret(
     '--sign <file.json>',
@@ -19,11 +24,14 @@ export const walletOptions = {
     'BET_WALLET_SECRET',
     (file, secret, name) => signerOf(readJson(file, name), secret),
   ),
-  settleUrl: text(
-    '--settle-url <url>',
-    'settles by POST to a path below the base URL (/settlement) or a URL: transactionId, betId, playerId,' +
-      ' type (BET_PAID, VOIDED, CASHOUT), amount, currency and transactionDate as JSON; 2xx is done',
-  ),
+  settleUrl: {
+    ...settleUrl(
+      '--settle-url <url>',
+      'settles by POST to a path below the base URL (/settlement) or a URL: transactionId, betId, playerId,' +
+        ' type (BET_PAID, VOIDED, CASHOUT), amount, currency and transactionDate as JSON; 2xx is done',
+    ),
+    codeName: 'settle.url',
+  },
   settleCommand: text(
     '--settle-command <line>',
     'settles by a shell command that reads the same JSON as one line; exit code 0 is done',
@@ -31,8 +39,7 @@ export const walletOptions = {
   concurrency: otherwise('16', whole('--concurrency <number>', 'the most requests at once')),
   seed: whole('--seed <number>', 'makes amounts and timing reproducible'),
   timeoutMs: otherwise('10s', duration('--timeout <duration>', 'for each answer')),
-  json: output('--json <file>', 'the report as JSON'),
-  html: output('--html <file>', 'the report as a page'),
+  ...outputs,
 }
 
 function headersOf(lines: readonly string[], name: string): Record<string, string> {

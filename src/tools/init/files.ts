@@ -1,8 +1,11 @@
-/** Writes files: all of them, or none. */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+/** What `init` writes for a mapping: all of its files, or none. */
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { Mapping } from './mapping.js'
+import { storeFile } from './store-file.js'
 
-export interface WrittenFile {
+interface WrittenFile {
   /** Below the current folder, with `/`. */
   path: string
   text: string
@@ -32,4 +35,24 @@ export function writeFiles(folder: string, files: readonly WrittenFile[]): void 
     for (const file of created) rmSync(file)
     throw error
   }
+}
+
+/**
+ * `store.ts` for the table, and files of `examples/init` as they are.
+ *
+ * @param folder below the current folder: `.`, `src/wallet`
+ */
+export function projectFiles(mapping: Mapping, isModule: boolean, folder: string): WrittenFile[] {
+  const files = [
+    { path: 'store.ts', text: storeFile(mapping, isModule) },
+    example('server.ts'),
+    example('kit.ts'),
+  ]
+  return folder === '.' ? files : files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }))
+}
+
+/** The package's own, wherever it is installed. */
+function example(path: string): WrittenFile {
+  const packageFile = createRequire(import.meta.url).resolve('bet-wallet/package.json')
+  return { path, text: readFileSync(join(dirname(packageFile), 'examples/init', path), 'utf8') }
 }

@@ -50,8 +50,6 @@ export interface Question {
   text: string
   /** What can be answered, with its reason. */
   choices: readonly { value: string; reason: string }[]
-  /** Whether an answer may be none of the choices. */
-  free: boolean
 }
 
 /** Why a part of the mapping is as it is. */
@@ -141,19 +139,14 @@ function reasonsOf(table: Table, reason: string, { id, currency, balance, units,
     decision !== null && 'value' in decision
       ? [{ part, value: shown(decision.value), reason: decision.reason }]
       : []
-  const collation = 'value' in id ? id.value.collation : null
+  const collation =
+    'value' in id && id.value.collation !== null
+      ? { value: id.value.collation, reason: `of ${id.value.name}: ids are also compared exactly` }
+      : null
   return [
     { part: 'players', value: fullName(table), reason },
     ...of('id', id, ({ name }) => name),
-    ...(collation === null || !('value' in id)
-      ? []
-      : [
-          {
-            part: 'collation',
-            value: collation,
-            reason: `of ${id.value.name}: ids are also compared exactly`,
-          },
-        ]),
+    ...of('collation', collation, name => name),
     ...of(
       'currency',
       currency,
@@ -200,7 +193,7 @@ function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): 
     value: fullName(each),
     reason: `balances: ${listed(balanceCandidates(engine, each).candidates.map(({ column }) => column.name))}`,
   }))
-  return { question: question('players', 'Which table holds the balance that bets use?', choices) }
+  return { question: { option: 'players', text: 'Which table holds the balance that bets use?', choices } }
 }
 
 const isCandidate = (engine: Engine, table: Table) =>
@@ -287,7 +280,7 @@ function chosenColumn(
     )
   if (one === undefined || more.length > 0 || isUnsure) {
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
-    return { question: question(option, text, choices) }
+    return { question: { option, text, choices } }
   }
   const others = candidates
     .filter(each => each !== one)
@@ -404,10 +397,7 @@ function undecidedCurrency(
       ? `Which column is the currency code?${why}`
       : `Which column is the currency, or which code (EUR) is the only one, of all players?${why}`
   return {
-    question: {
-      ...question('currency', `${text}${advice}${readyViews(schema, table)}`, choices),
-      free: true,
-    },
+    question: { option: 'currency', text: `${text}${advice}${readyViews(schema, table)}`, choices },
   }
 }
 
@@ -430,7 +420,7 @@ const isRowKey = (table: Table, id: Column | null, column: Column): boolean =>
 function withColumn(table: Table, id: Column | null, column: Column, reason: string): Decision<Currency> {
   if (isRowKey(table, id, column)) {
     const text = `A player has a row per currency (${id?.name}, ${column.name}): the rows of which currency, EUR say?`
-    return { question: { ...question('currency', text, []), free: true } }
+    return { question: { option: 'currency', text, choices: [] } }
   }
   return { value: { currency: column, onlyCurrency: null, codeBehind: null }, reason }
 }
@@ -460,7 +450,7 @@ function chosenUnits(
     if (answer === 'none') return { value: null, reason: `as stated; ${balance.declared}` }
     const text = `${balance.name} is ${balance.declared}: does 1005 in it mean 1005.00, and never 10.05? If it may mean 10.05, make it a bigint.`
     const choices = [{ value: 'none', reason: 'whole units: 10.05 is stored as 10.05' }]
-    return { question: question('minor-units', text, choices) }
+    return { question: { option: 'minor-units', text, choices } }
   }
   if (answer === undefined) {
     const hint = saysMinorUnits(balance.name) ? ', as its name says' : ''
@@ -470,7 +460,7 @@ function chosenUnits(
       { value: '0', reason: 'whole units: bets with cents are refused' },
       { value: 'EUR=2,JPY=0', reason: 'by currency: name each one that you have' },
     ]
-    return { question: { ...question('minor-units', text, choices), free: true } }
+    return { question: { option: 'minor-units', text, choices } }
   }
   const units = minorUnitsIn(answer)
   if (units === null)
@@ -501,7 +491,7 @@ function chosenConditions(
     ...status.map(column => describedStatus(table, column)),
     { value: 'anyone', reason: 'closed and excluded players too' },
   ]
-  return { question: { ...question('may-bet', text, choices), free: true } }
+  return { question: { option: 'may-bet', text, choices } }
 }
 
 // Notes
@@ -541,12 +531,6 @@ function lockedNote({ balance }: Mapping, { name }: Column): string {
   const why = `if ${balance.name} includes it, a stake may use it, or fail with 500 by a CHECK`
   return `${name} is not read: ${why}. What keeps it: players.reserved (docs/postgres.md#reserved).`
 }
-
-const question = (
-  option: keyof Answers,
-  text: string,
-  choices: readonly { value: string; reason: string }[],
-): Question => ({ option, text, choices, free: false })
 
 const listedMax = 12
 

@@ -228,11 +228,7 @@ const numberOf = (value: unknown) => (value === null || value === undefined ? nu
 
 function columnOf(engine: Engine, row: Row, labels?: readonly Row[]): Column {
   const type = String(row.type).toLowerCase()
-  const [precision, scale, length] = [row.precision, row.scale, row.length].map(numberOf) as [
-    number | null,
-    number | null,
-    number | null,
-  ]
+  const [precision, scale, length] = [numberOf(row.precision), numberOf(row.scale), numberOf(row.length)]
   const extra = String(row.extra ?? '').toLowerCase()
   return {
     name: String(row.column),

@@ -1,18 +1,9 @@
 /** Enters deliveries and answers into the books. */
 import { type Bet, setRange, type Transaction } from './books.js'
-import { type Definite, neverForBets } from './reading.js'
+import { type Definite, neverForBets, type Refusal } from './reading.js'
 
-/** One request in flight: the state of the books when it was sent. */
-export interface Delivery {
-  readonly transaction: Transaction
-  readonly sentAt: number
-  readonly low: bigint
-  readonly high: bigint
-  readonly widenedDown: bigint
-  readonly widenedUp: bigint
-  readonly ownLow: bigint
-  readonly ownHigh: bigint
-}
+/** One request in flight: what was known when it was sent. */
+export type Delivery = ReturnType<typeof recordDelivery>
 
 const recentMax = 12
 
@@ -33,19 +24,18 @@ export function isLate({ transaction: { bet, sentAt } }: Delivery): boolean {
 }
 
 /** Widens the range of the transaction: from now on the wallet may have executed it. */
-export function recordDelivery(transaction: Transaction, moment: number): Delivery {
+export function recordDelivery(transaction: Transaction, moment: number) {
   const { account } = transaction
   if (transaction.moves) widen(transaction, moment)
   const own = ownerOf(transaction)
   return {
     transaction,
     sentAt: moment,
-    low: account.low,
-    high: account.high,
-    widenedDown: account.widenedDown,
-    widenedUp: account.widenedUp,
     ownLow: own.low,
     ownHigh: own.high,
+    /** What moves of an end outwards are subtracted from and added to, as long as it is in flight. */
+    least: account.low - own.low + account.widenedDown,
+    most: account.high - own.high - account.widenedUp,
   }
 }
 
@@ -59,9 +49,19 @@ function widen(transaction: Transaction, moment: number): void {
     if (operation === 'unsettlement') setRange(transaction, -amount, 0n)
   }
   // Whether the bet is undone already is unknown until a success arrives.
-  if (operation === 'rollbackbet' && bet.rolledBackAt === 0 && bet.placed?.first?.ok === true) {
+  if (operation === 'rollbackbet' && bet.rolledBackAt === 0 && bet.placed?.first?.kind === 'success') {
     setRange(bet.placed, -bet.stake, 0n)
   }
+}
+
+/** The least funds that the wallet may have seen for this delivery, without its own effect. */
+export function fundsLeast({ transaction: { account }, least }: Delivery): bigint {
+  return least - account.widenedDown
+}
+
+/** The most. */
+export function fundsMost({ transaction: { account }, most }: Delivery): bigint {
+  return most + account.widenedUp
 }
 
 /** Enters the first success of a transaction. */
@@ -89,7 +89,7 @@ const otherThanFunds: readonly string[] = [...neverForBets, '']
  * debit answers INSUFFICIENT_FUNDS always; another code is accepted where the funds may have been missing.
  * For a retry they may: the wallet repeats what it decided when the funds were different.
  */
-export function isUncollected(delivery: Delivery, { errorCode }: Definite & { kind: 'refusal' }): boolean {
+export function isUncollected(delivery: Delivery, { errorCode }: Refusal): boolean {
   const { operation, amount, sentAt } = delivery.transaction
   if (operation !== 'unsettlement') return false
   if (errorCode === 'INSUFFICIENT_FUNDS') return true
@@ -97,23 +97,14 @@ export function isUncollected(delivery: Delivery, { errorCode }: Definite & { ki
   return delivery.sentAt !== sentAt || fundsLeast(delivery) < amount
 }
 
-/** The least funds that the wallet may have seen for this delivery, without its own effect. */
-export function fundsLeast({ transaction: { account }, low, ownLow, widenedDown }: Delivery): bigint {
-  return low - ownLow - (account.widenedDown - widenedDown)
-}
-
 /** Enters a refusal: the balance did not change. Final refusals (D6, D7) are remembered for replays. */
-export function recordRefusal(
-  delivery: Delivery,
-  answer: Definite & { kind: 'refusal' },
-  moment: number,
-): void {
+export function recordRefusal(delivery: Delivery, answer: Refusal, moment: number): void {
   const { transaction } = delivery
   const { operation, bet } = transaction
   if (answer.errorCode === 'TRANSACTION_CONFLICT') return
   if (operation === 'placebet' || isUncollected(delivery, answer)) recordFirst(transaction, answer, moment)
   if (operation !== 'rollbackbet') setRange(transaction, 0n, 0n)
-  else if (bet.placed?.first?.ok === true) setRange(bet.placed, -bet.stake, -bet.stake)
+  else if (bet.placed?.first?.kind === 'success') setRange(bet.placed, -bet.stake, -bet.stake)
 }
 
 /** Enters the answer to a call that must change nothing: the balances that follow show whether it did. */
@@ -122,17 +113,11 @@ export function recordMisuse({ transaction }: Delivery, answer: Definite, moment
   if (transaction.first === null && isRecorded) recordFirst(transaction, answer, moment)
 }
 
-function recordFirst(transaction: Transaction, answer: Definite, at: number): void {
-  const ok = answer.kind === 'success'
+function recordFirst(transaction: Transaction, answer: Definite, moment: number): void {
   const { account, operation } = transaction
-  transaction.first = {
-    ok,
-    status: answer.status,
-    errorCode: ok ? '' : answer.errorCode,
-    reference: ok ? answer.reference : null,
-    at,
-  }
-  account[ok ? 'accepted' : 'refused'][operation] += 1
+  transaction.first = answer
+  transaction.firstAt = moment
+  account[answer.kind === 'success' ? 'accepted' : 'refused'][operation] += 1
   account.recent.push(transaction)
   if (account.recent.length > recentMax) account.recent.shift()
 }

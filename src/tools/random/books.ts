@@ -8,54 +8,55 @@
  */
 import type { SettlementType } from '../../store.js'
 import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../numbers/decimal.js'
+import type { Definite } from './reading.js'
+
+const operations = ['placebet', 'settlement', 'unsettlement', 'rollbackbet'] as const
+export type SimulatedOperation = (typeof operations)[number]
+
+export const perOperation = <T>(value: () => T) =>
+  Object.fromEntries(operations.map(operation => [operation, value()])) as Record<SimulatedOperation, T>
 
 /** A player in the books. Amounts are whole units: multiples of the last of `decimals` digits. */
-export interface Account {
-  readonly playerId: string
-  readonly sessionId: string
+export class Account {
   /** Whether the opening balance is known, and with it the fields up to `opening`. */
-  opened: boolean
-  currency: string
-  minorUnits: number
+  opened = false
+  currency = ''
+  minorUnits = 0
   /** Decimals of the units here: those of the currency, or more where the opening balance has more. */
-  decimals: number
+  decimals = 0
   /** One minor unit of the currency, in units. */
-  step: bigint
-  opening: bigint
-  low: bigint
-  high: bigint
+  step = 1n
+  opening = 0n
+  low = 0n
+  high = 0n
   /** The sum of all moves of an end outwards: shows whether the range grew while a request was in flight. */
-  widenedDown: bigint
-  widenedUp: bigint
+  widenedDown = 0n
+  widenedUp = 0n
   /** The error of the wallet's balances that is already reported, so that one error is reported once. */
-  drift: bigint
-  accepted: Record<SimulatedOperation, number>
-  refused: Record<SimulatedOperation, number>
+  drift = 0n
+  readonly accepted = perOperation(() => 0)
+  readonly refused = perOperation(() => 0)
   /** The balance that the wallet answered at the end; `null` until then. */
-  actual: Decimal | null
+  actual: Decimal | null = null
   /** Decisions since the balance was last seen exact: the possible causes of a difference. */
-  recent: Transaction[]
-}
+  readonly recent: Transaction[] = []
 
-export type SimulatedOperation = 'placebet' | 'settlement' | 'unsettlement' | 'rollbackbet'
+  constructor(
+    readonly playerId: string,
+    readonly sessionId: string,
+  ) {}
 
-export function perOperation<T>(value: (operation: SimulatedOperation) => T): Record<SimulatedOperation, T> {
-  return {
-    placebet: value('placebet'),
-    settlement: value('settlement'),
-    unsettlement: value('unsettlement'),
-    rollbackbet: value('rollbackbet'),
+  /** Opens the books with the balance that the wallet answers. */
+  open(balance: Decimal, currency: string, minorUnits: number): void {
+    this.opened = true
+    this.currency = currency
+    this.minorUnits = minorUnits
+    this.decimals = Math.max(minorUnits, balance.scale)
+    this.step = 10n ** BigInt(this.decimals - minorUnits)
+    this.opening = toUnits(balance, this.decimals) ?? 0n
+    this.low = this.opening
+    this.high = this.opening
   }
-}
-
-/** A definite answer. Every retry must be answered alike. */
-export interface FirstAnswer {
-  ok: boolean
-  status: number
-  errorCode: string
-  reference: string | null
-  /** The moment at which it arrived. */
-  at: number
 }
 
 /** A transaction of the platform: sent once or several times, always with the same body. */
@@ -76,89 +77,34 @@ export interface Transaction {
   high: bigint
   /** The moment of the first delivery; 0 if there was none. */
   sentAt: number
-  first: FirstAnswer | null
+  /** The decision that every retry must be answered with; `null` until it is known. */
+  first: Definite | null
+  /** The moment at which it arrived. */
+  firstAt: number
 }
 
 /** A bet as far as the balance is concerned. */
-export interface Bet {
-  readonly betId: string
-  readonly account: Account
-  readonly stake: bigint
-  /** Why the bet must be refused; `null`: it may be accepted. */
-  readonly invalid: { kind: 'currency' | 'overspent'; reason: string } | null
+export class Bet {
   /** `null`: never placed. A rollback of such a bet reads the balance. */
-  placed: Transaction | null
-  rollback: Transaction | null
+  placed: Transaction | null = null
+  rollback: Transaction | null = null
   /** The moment at which the first success of its rollback arrived; 0 if there was none. */
-  rolledBackAt: number
+  rolledBackAt = 0
   /** In the order of their creation. */
-  transactions: Transaction[]
+  readonly transactions: Transaction[] = []
   /** The settlements that are credited and not reversed. */
-  credits: Transaction[]
+  credits: Transaction[] = []
   /** A clawback was refused: the bet cannot be rolled back any more (D13). */
-  uncollected: boolean
-  closed: boolean
-}
+  uncollected = false
+  closed = false
 
-export function createBet(
-  betId: string,
-  account: Account,
-  stake: bigint,
-  invalid: Bet['invalid'] = null,
-): Bet {
-  return {
-    betId,
-    account,
-    stake,
-    invalid,
-    placed: null,
-    rollback: null,
-    rolledBackAt: 0,
-    transactions: [],
-    credits: [],
-    uncollected: false,
-    closed: false,
-  }
-}
-
-/** A player whose balance is not known yet. */
-export function createAccount(playerId: string, sessionId: string): Account {
-  return {
-    playerId,
-    sessionId,
-    opened: false,
-    currency: '',
-    minorUnits: 0,
-    decimals: 0,
-    step: 1n,
-    opening: 0n,
-    low: 0n,
-    high: 0n,
-    widenedDown: 0n,
-    widenedUp: 0n,
-    drift: 0n,
-    accepted: perOperation(() => 0),
-    refused: perOperation(() => 0),
-    actual: null,
-    recent: [],
-  }
-}
-
-/** Opens the books of a player with the balance that the wallet answers. */
-export function openAccount(account: Account, balance: Decimal, currency: string, minorUnits: number): void {
-  const decimals = Math.max(minorUnits, balance.scale)
-  const opening = toUnits(balance, decimals) ?? 0n
-  const step = 10n ** BigInt(decimals - minorUnits)
-  Object.assign(account, {
-    opened: true,
-    currency,
-    minorUnits,
-    decimals,
-    step,
-    opening,
-    low: opening,
-    high: opening,
-  })
+  /** @param invalid why the bet must be refused; `null`: it may be accepted */
+  constructor(
+    readonly betId: string,
+    readonly account: Account,
+    readonly stake: bigint,
+    readonly invalid: { kind: 'currency' | 'overspent'; reason: string } | null = null,
+  ) {}
 }
 
 /** Sets the range of the change that a transaction may have made. */
@@ -180,12 +126,4 @@ export function shown(units: bigint, { decimals, minorUnits }: Account): Decimal
 /** A range as decimal text: `"70.50"`, or `"70.50 to 80.00"`. */
 export function shownRange(low: bigint, high: bigint, account: Account): string {
   return low === high ? shown(low, account) : `${shown(low, account)} to ${shown(high, account)}`
-}
-
-/** The most digits that an amount may have before its point (D22). */
-const wholeDigitsMax = 15
-
-/** The largest amount of the interface (D22), in units. */
-export function largestAmount({ decimals, step }: Account): bigint {
-  return 10n ** BigInt(wholeDigitsMax + decimals) - step
 }

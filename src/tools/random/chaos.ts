@@ -50,20 +50,19 @@ export const eachFault = (of: (name: keyof Chaos) => number) =>
  * @throws {AuditError} `INVALID_OPTIONS`
  */
 export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
-  const given = typeof chaos === 'number' ? eachFault(name => worst[name] * chaos) : chaos
-  const isProbability = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1
-  if (typeof given !== 'object' || given === null || (typeof chaos === 'number' && !isProbability(chaos)))
-    check.invalid('chaos must be a number from 0 to 1, or probabilities by name')
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in worst)) check.invalid(`chaos.${name} is not one of ${chaosNames.join(', ')}`)
-    if (!isProbability(value)) check.invalid(`chaos.${name} must be a number from 0 to 1`)
-  }
-  const all = eachFault(name => given[name] ?? 0)
+  const scale = typeof chaos === 'number' ? probabilityOf('chaos', chaos) : 1
+  const given: Partial<Chaos> = typeof chaos === 'number' ? worst : chaos
+  check.names(given, chaosNames, 'chaos.')
+  const all = eachFault(name => probabilityOf(`chaos.${name}`, (given[name] ?? 0) * scale))
   const { requestLost, answerLost, deliveredLate, delayed, disconnected } = all
   const lost = requestLost + answerLost + deliveredLate + disconnected
   if (lost > 0.9 || lost + delayed > 1)
     check.invalid('chaos: at least one request of ten must be delivered, or the run would never end')
   return all
+}
+
+function probabilityOf(name: string, value: number): number {
+  return value >= 0 && value <= 1 ? value : check.invalid(`${name} must be a number from 0 to 1`)
 }
 
 interface DeliveryPlan {

@@ -8,33 +8,18 @@
  */
 import type { SettlementType } from '../../store.js'
 import type { Random } from '../numbers/random.js'
-import {
-  type Account,
-  type Bet,
-  createAccount,
-  createBet,
-  largestAmount,
-  shown,
-  type Transaction,
-} from './books.js'
+import { Account, Bet, shown, type Transaction } from './books.js'
 import type { Network } from './network.js'
+import type { Settings } from './options.js'
 import { isDefinite } from './reading.js'
-import { Remembered } from './remembered.js'
-import type { ClosedBet } from './report.js'
+import type { ClosedBet, SimulationCounts } from './report.js'
 import { Transactions } from './transactions.js'
 
-interface GeneratorSettings {
+type GeneratorSettings = Settings & {
   accounts: readonly Account[]
   random: Random
   network: Network
-  runId: string
-  /** `false`: no way to settle. Bets stay as they were placed. */
-  settles: boolean
   mayBet(): boolean
-  /** Milliseconds since 1970. */
-  date: () => number
-  rememberedMax: number
-  onBetClosed: ((bet: ClosedBet) => void) | null
 }
 
 const chanceOf = {
@@ -61,33 +46,24 @@ type Reversible = keyof typeof reverses
 const settlementTypes = ['BET_PAID', 'BET_PAID', 'VOIDED', 'VOIDED', 'CASHOUT'] as const
 
 export class Generator {
-  readonly counts = {
-    bets: 0,
-    betsAccepted: 0,
-    betsRefused: 0,
-    settlements: 0,
-    unsettlements: 0,
-    clawbacksRefused: 0,
-    wrongCalls: 0,
-  }
-  /** Closed bets, of which transactions are sent again at the end. */
-  readonly #remembered: Remembered<Bet>
+  /** A random sample of the closed bets, of which transactions are sent again at the end. */
+  readonly remembered: Bet[] = []
+  #closed = 0
+  /** Settlements that have ended without success. */
+  unsettled = 0
   /** Their rollbacks are sent at the end. */
   readonly #deferred: Bet[] = []
   /** Accepted bets of which nothing is in flight. */
   #open: Bet[] = []
   readonly #settings: GeneratorSettings
+  readonly #counts: SimulationCounts
   readonly #transactions: Transactions
   #isOver = false
 
-  constructor(settings: GeneratorSettings) {
+  constructor(settings: GeneratorSettings, counts: SimulationCounts) {
     this.#settings = settings
-    this.#remembered = new Remembered(settings.rememberedMax, settings.random)
-    this.#transactions = new Transactions(settings.runId, settings.date)
-  }
-
-  get remembered(): readonly Bet[] {
-    return this.#remembered.items
+    this.#counts = counts
+    this.#transactions = new Transactions(settings.runId, settings.clock.date)
   }
 
   /** Makes one move: places bets, or works on an open one. */
@@ -115,7 +91,7 @@ export class Generator {
    * A rollback of a bet that was never placed: its answer has the balance, and the balance does not change.
    */
   readingOf(account: Account): Transaction {
-    return this.#rollbackOf(createBet(this.#transactions.newId('n'), account, 0n))
+    return this.#rollbackOf(new Bet(this.#transactions.newId('n'), account, 0n))
   }
 
   /** Sends a transaction of a closed bet again, as a message queue that was stuck for long does. */
@@ -143,12 +119,12 @@ export class Generator {
   /** Of a player whom the wallet cannot know. */
   async #placeOfStranger(account: Account): Promise<void> {
     const { playerId, sessionId, currency, minorUnits } = account
-    const stranger = createAccount(`${this.#transactions.newId('x')}${playerId}`, sessionId)
+    const stranger = new Account(`${this.#transactions.newId('x')}${playerId}`, sessionId)
     Object.assign(stranger, { currency, minorUnits, decimals: minorUnits })
     const reason = 'the wallet cannot know this player (D16)'
-    const bet = createBet(this.#transactions.newId('b'), stranger, 1n, { kind: 'overspent', reason })
-    this.counts.wrongCalls += 1
-    await this.#settings.network.exactlyOnce(this.#transactions.create(bet, 'placebet', { amount: 1n }))
+    const bet = new Bet(this.#transactions.newId('b'), stranger, 1n, { kind: 'overspent', reason })
+    this.#counts.wrongCalls += 1
+    await this.#settings.network.deliver(this.#transactions.create(bet, 'placebet', { amount: 1n }))
   }
 
   async #place(account: Account, drawn: bigint): Promise<void> {
@@ -160,23 +136,23 @@ export class Generator {
     const stake = isForeign ? cents : limited(drawn, largestAmount(account))
     const reason = `the bet is in ${currency}, and the player's currency is ${account.currency} (D23)`
     const invalid = isForeign ? ({ kind: 'currency', reason } as const) : null
-    const bet = createBet(this.#transactions.newId('b'), account, stake, invalid)
+    const bet = new Bet(this.#transactions.newId('b'), account, stake, invalid)
     const placed = this.#transactions.create(bet, 'placebet', {
       amount: stake,
       ...(currency !== null && { currency }),
     })
     bet.placed = placed
-    this.counts.bets += 1
+    this.#counts.bets += 1
     const roll = random.next()
     const loses = network.has('answerLost') && roll < chanceOf.lostAnswer + chanceOf.earlyRollback
     const waits = roll < chanceOf.lostAnswer
     const answer = await (loses ? network.losingAnswer(placed, waits) : network.once(placed))
     if (answer === null) await this.#rollBackUnknown(bet, loses && waits)
     else if (answer.kind === 'success') {
-      this.counts.betsAccepted += 1
+      this.#counts.betsAccepted += 1
       this.#leave(bet)
     } else {
-      this.counts.betsRefused += 1
+      this.#counts.betsRefused += 1
       this.#close(bet, 'REFUSED')
     }
   }
@@ -184,7 +160,7 @@ export class Generator {
   /** Undoes a bet whose placement has an unknown outcome. */
   async #rollBackUnknown(bet: Bet, isContested: boolean): Promise<void> {
     const { network } = this.#settings
-    if (!this.#isOver && this.#deferred.length < deferredMax && this.counts.bets % deferredEvery === 0) {
+    if (!this.#isOver && this.#deferred.length < deferredMax && this.#counts.bets % deferredEvery === 0) {
       this.#deferred.push(bet)
       return
     }
@@ -197,8 +173,12 @@ export class Generator {
 
   async #undo(bet: Bet, count: number): Promise<void> {
     const rollbacks = Array.from({ length: count }, () => this.#rollbackOf(bet))
-    await Promise.all(rollbacks.map(rollback => this.#settings.network.untilAnswered(rollback)))
-    this.#close(bet, bet.rolledBackAt === 0 ? 'PLACED' : 'ROLLED_BACK')
+    const { network, onTransaction } = this.#settings
+    await Promise.all(rollbacks.map(rollback => network.untilAnswered(rollback)))
+    const { placed, rolledBackAt } = bet
+    if (onTransaction !== null && placed?.first === null && placed.sentAt !== 0 && rolledBackAt !== 0)
+      await network.untilAnswered(placed)
+    this.#close(bet, rolledBackAt === 0 ? 'PLACED' : 'ROLLED_BACK')
   }
 
   #rollbackOf(bet: Bet): Transaction {
@@ -248,13 +228,14 @@ export class Generator {
   #settlementOf(bet: Bet, type: SettlementType, amount: bigint): Transaction {
     const settlement = this.#transactions.create(bet, 'settlement', { type, amount })
     bet.credits.push(settlement)
-    this.counts.settlements += 1
+    this.#counts.settlements += 1
     return settlement
   }
 
   async #credit(bet: Bet, settlement: Transaction): Promise<void> {
     const answer = await this.#settings.network.untilAnswered(settlement)
     if (answer?.kind === 'success') return
+    this.unsettled += 1
     bet.credits = bet.credits.filter(one => one !== settlement)
     this.#close(bet, 'PLACED')
   }
@@ -271,15 +252,15 @@ export class Generator {
 
   async #reverseType(bet: Bet, credited: Reversible): Promise<void> {
     const credits = bet.credits.filter(({ type }) => type === credited)
-    const amount = credits.reduce((sum, one) => sum + one.amount, 0n)
+    const amount = sumOf(credits)
     const unsettlement = this.#transactions.create(bet, 'unsettlement', { type: reverses[credited], amount })
-    this.counts.unsettlements += 1
+    this.#counts.unsettlements += 1
     // The wallet never finds what it has refused, and the platform knows that.
-    const areRefused = () => credits.every(({ first }) => first?.ok === false)
+    const areRefused = () => credits.every(({ first }) => first?.kind === 'refusal')
     const answer = await this.#settings.network.untilAnswered(unsettlement, areRefused)
     if (answer?.kind !== 'success') {
-      if (unsettlement.first?.ok === false) {
-        this.counts.clawbacksRefused += 1
+      if (unsettlement.first?.kind === 'refusal') {
+        this.#counts.clawbacksRefused += 1
         bet.uncollected = true
       } else this.#close(bet, 'PLACED')
     }
@@ -305,8 +286,8 @@ export class Generator {
             () => create(bet, 'unsettlement', { type: reverses[live[0] as Reversible], misuse: { account } }),
           ]),
     ]
-    this.counts.wrongCalls += 1
-    const reading = await network.exactlyOnce(random.pick(calls)())
+    this.#counts.wrongCalls += 1
+    const reading = await network.deliver(random.pick(calls)())
     // It may still arrive, and mean something else by then.
     if (!isDefinite(reading)) this.#close(bet, 'PLACED')
   }
@@ -314,26 +295,31 @@ export class Generator {
   /** Between two parts of its life. */
   #leave(bet: Bet): void {
     if (bet.closed) return
-    if (this.#isOver || !this.#settings.settles) this.#close(bet, 'PLACED')
+    if (this.#isOver || this.#settings.settle === 'unsupported') this.#close(bet, 'PLACED')
     else this.#open.push(bet)
   }
 
   #close(bet: Bet, state: ClosedBet['state']): void {
     if (bet.closed) return
     bet.closed = true
-    this.#remembered.add(bet)
+    this.#remember(bet)
     const { betId, account, stake } = bet
     const { playerId, currency } = account
     const live: ClosedBet['live'] = {}
     for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
       const credits = bet.credits.filter(one => one.type === type)
-      if (credits.length > 0)
-        live[type] = shown(
-          credits.reduce((sum, one) => sum + one.amount, 0n),
-          account,
-        )
+      if (credits.length > 0) live[type] = shown(sumOf(credits), account)
     }
     this.#settings.onBetClosed?.({ betId, playerId, currency, stake: shown(stake, account), state, live })
+  }
+
+  /** All have the same chance (Algorithm R). */
+  #remember(bet: Bet): void {
+    const { random, rememberedBetsMax } = this.#settings
+    const index = this.#closed
+    this.#closed += 1
+    const place = index < rememberedBetsMax ? index : random.between(0, index)
+    if (place < rememberedBetsMax) this.remembered[place] = bet
   }
 
   // ── Amounts ───────────────────────────────────────────────────────────────────────────────────────────
@@ -368,8 +354,16 @@ export class Generator {
   }
 }
 
+const sumOf = (transactions: readonly Transaction[]) =>
+  transactions.reduce((sum, one) => sum + one.amount, 0n)
 const limited = (units: bigint, most: bigint) => (units < most ? units : most)
 const atLeast = (units: bigint, least: bigint) => (units > least ? units : least)
+
+/** The most digits that an amount may have before its point (D22). */
+const wholeDigitsMax = 15
+
+/** The largest amount of the interface (D22), in units. */
+const largestAmount = ({ decimals, step }: Account) => 10n ** BigInt(wholeDigitsMax + decimals) - step
 
 /** A part in ten-thousandths, in whole minor units. */
 function partOf(units: bigint, share: number, step: bigint): bigint {

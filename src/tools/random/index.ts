@@ -9,10 +9,9 @@ export type {
   DecidedTransaction,
   Difference,
   PlayerBooks,
-  SimulationCost,
   SimulationCounts,
   SimulationProgress,
   SimulationReport,
 } from './report.js'
 export { simulateSportsbook } from './run.js'
-export type { PlayerTimeline, SimulationTimeline, TimelinePart } from './timeline.js'
+export type { SimulationTimeline, TimelinePart } from './timeline.js'

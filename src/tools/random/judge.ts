@@ -8,8 +8,7 @@ import {
   recordRefusal,
   recordSuccess,
 } from './bookkeeping.js'
-import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
-import type { Decisions } from './decisions.js'
+import { shown, shownRange, type Transaction } from './books.js'
 import {
   type Finding,
   isForFunds,
@@ -22,62 +21,32 @@ import {
   judgeSuccess,
 } from './judgements.js'
 import type { Definite, Reading } from './reading.js'
-import type { Difference } from './report.js'
-
-interface JudgeCounts {
-  betsRefusedForFunds: number
-  invalidBetsRefused: number
-  replaysAbsorbed: number
-  lateBetsRefused: number
-  betsRolledBack: number
-  /** Balances that could have one value only, and had it. */
-  balancesExact: number
-  /** Balances within the range that other requests of the player in flight allow. */
-  balancesInRange: number
-}
+import type { Difference, SimulationCounts } from './report.js'
 
 interface JudgeSettings {
   differencesMax: number
   onDifference: (difference: Difference) => void
-  /** Follows which transactions are decided. `null` or not given: they are not followed. */
-  decisions?: Decisions | null
+  /** Called once for each transaction, when its decision is known. */
+  onDecided?: (transaction: Transaction) => void
 }
 
 export class Judge {
+  /** The first ones, up to a limit. */
+  readonly differences: Difference[] = []
+  differencesCount = 0
+  /** The caller compares retries with their first answers, and the balances before and after each. */
+  isRetrying = false
   readonly #settings: JudgeSettings
-  readonly #differences: Difference[] = []
-  readonly #counts: JudgeCounts = {
-    betsRefusedForFunds: 0,
-    invalidBetsRefused: 0,
-    replaysAbsorbed: 0,
-    lateBetsRefused: 0,
-    betsRolledBack: 0,
-    balancesExact: 0,
-    balancesInRange: 0,
-  }
-  #differencesCount = 0
+  readonly #counts: SimulationCounts
   #moment = 0
 
-  constructor(settings: JudgeSettings) {
+  constructor(settings: JudgeSettings, counts: SimulationCounts) {
     this.#settings = settings
-  }
-
-  get differencesCount(): number {
-    return this.#differencesCount
-  }
-
-  /** The first ones, up to a limit. */
-  get differences(): readonly Difference[] {
-    return this.#differences
-  }
-
-  get counts(): Readonly<JudgeCounts> {
-    return this.#counts
+    this.#counts = counts
   }
 
   sent(transaction: Transaction): Delivery {
     this.#moment += 1
-    this.#settings.decisions?.sent(transaction)
     return recordDelivery(transaction, this.#moment)
   }
 
@@ -88,39 +57,54 @@ export class Judge {
     this.#moment += 1
     if (reading.kind === 'no-answer') return
     const { transaction } = delivery
-    const counts = this.#counts
+    const { account, first, bet } = transaction
     for (const finding of judgeForm(reading)) this.report(transaction, finding)
     if (reading.kind === 'fault' || isRejectedUnread(reading)) return
-    for (const finding of enter(counts, delivery, reading, this.#moment)) this.report(transaction, finding)
-    this.#settings.decisions?.answered(transaction)
-    if (reading.kind !== 'success') return
-    const { result, off, findings } = judgeBalance(delivery, reading)
-    for (const finding of findings) this.report(transaction, finding)
-    if (result === 'in-range') counts.balancesInRange += 1
-    if (result === 'exact') counts.balancesExact += 1
-    // An error is reported once: later balances are judged as if it were correct. Only the closing balance
-    // includes it.
-    transaction.account.drift += off
-    if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
+    const findings = enter(this.#counts, delivery, reading, this.#moment)
+    // The wallet does not know the player of an overspent bet, and records nothing of it (D16).
+    if (first === null && transaction.first !== null && bet.invalid?.kind !== 'overspent')
+      this.#settings.onDecided?.(transaction)
+    let isExplained = false
+    if (reading.kind === 'success') {
+      const judged = judgeBalance(delivery, reading)
+      findings.push(...judged.findings)
+      if (judged.result === 'in-range') this.#counts.balancesInRange += 1
+      if (judged.result === 'exact') this.#counts.balancesExact += 1
+      // An error is reported once: later balances are judged as if it were correct. Only the closing balance
+      // includes it.
+      account.drift += judged.off
+      isExplained = judged.result === 'exact' || judged.off !== 0n
+    }
+    if (!this.isRetrying) for (const finding of findings) this.report(transaction, finding)
+    if (isExplained) account.recent.length = 0
   }
 
-  report(about: Transaction | Bet, finding: Finding): void {
+  report(transaction: Transaction, finding: Finding): void {
     const { differencesMax, onDifference } = this.#settings
-    this.#differencesCount += 1
-    const difference = differenceOf(about, finding)
-    if (this.#differences.length < differencesMax) this.#differences.push(difference)
+    this.differencesCount += 1
+    const difference = differenceOf(transaction, finding)
+    if (this.differences.length < differencesMax) this.differences.push(difference)
     onDifference(difference)
   }
 
   /** A player's balance was read while no other request was in flight. */
   closingBalance(transaction: Transaction, balance: Decimal): void {
-    transaction.account.actual = balance
-    for (const finding of judgeClosing(transaction.account, balance)) this.report(transaction, finding)
+    const { account } = transaction
+    const { low, high, decimals, minorUnits } = account
+    account.actual = balance
+    const units = toUnits(balance, decimals)
+    if (units !== null && units >= low && units <= high) return
+    this.report(transaction, {
+      kind: 'closing-balance',
+      expected: `a balance of ${shownRange(low, high, account)} at the end`,
+      actual: `a balance of ${textOf(balance, minorUnits)}`,
+      ...(units !== null && { units: units - (units > high ? high : low) }),
+    })
   }
 }
 
 /** Judges a definite answer, and then enters it into the books and the counts. */
-function enter(counts: JudgeCounts, delivery: Delivery, reading: Definite, moment: number): Finding[] {
+function enter(counts: SimulationCounts, delivery: Delivery, reading: Definite, moment: number): Finding[] {
   const { transaction } = delivery
   const { operation, first, bet, moves } = transaction
   if (!moves) {
@@ -146,40 +130,24 @@ function enter(counts: JudgeCounts, delivery: Delivery, reading: Definite, momen
   return findings
 }
 
-function judgeClosing(account: Account, balance: Decimal): Finding[] {
-  const { low, high, decimals, minorUnits } = account
-  const units = toUnits(balance, decimals)
-  if (units !== null && units >= low && units <= high) return []
-  const nearest = units !== null && units > high ? high : low
-  return [
-    {
-      kind: 'closing-balance',
-      expected: `a balance of ${shownRange(low, high, account)} at the end`,
-      actual: `a balance of ${textOf(balance, minorUnits)}`,
-      ...(units === null ? {} : { units: units - nearest }),
-    },
-  ]
-}
-
-function differenceOf(about: Transaction | Bet, finding: Finding): Difference {
-  const { kind, expected, actual, units } = finding
-  const { account } = about
-  const transaction = 'operation' in about ? about : null
+function differenceOf(transaction: Transaction, { kind, expected, actual, units }: Finding): Difference {
+  const { account, bet, operation, transactionId } = transaction
+  const { playerId, currency } = account
   return {
     kind,
-    playerId: account.playerId,
-    betId: 'operation' in about ? about.bet.betId : about.betId,
-    operation: transaction?.operation ?? null,
-    transactionId: transaction?.transactionId ?? null,
+    playerId,
+    betId: bet.betId,
+    operation,
+    transactionId,
     expected,
     actual,
     amount: units === undefined ? null : shown(units, account),
-    currency: account.currency,
+    currency,
     recentTransactions: account.recent.map(nameOf),
   }
 }
 
 function nameOf({ operation, type, transactionId, bet, amount, account, first }: Transaction): string {
-  const answer = first === null || first.ok ? '' : `: ${first.errorCode}`
+  const answer = first?.kind === 'refusal' ? `: ${first.errorCode}` : ''
   return `${operation}${type === null ? '' : ` ${type}`} ${transactionId} of ${bet.betId}, ${shown(amount, account)}${answer}`
 }

@@ -1,8 +1,17 @@
 /** Judges one answer by the books: pure functions that return differences. */
 import { textOf, toUnits } from '../numbers/decimal.js'
-import { type Delivery, fundsLeast, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
-import { type FirstAnswer, shown, shownRange, type Transaction } from './books.js'
 import {
+  type Delivery,
+  fundsLeast,
+  fundsMost,
+  isLate,
+  isRollbackSent,
+  isUncollected,
+  ownerOf,
+} from './bookkeeping.js'
+import { shown, shownRange, type Transaction } from './books.js'
+import {
+  answerText,
   codesUnread,
   type Definite,
   type Fault,
@@ -53,34 +62,28 @@ export function judgeForm(reading: Definite | Fault): Finding[] {
  * Whether an answer replays the first answer (D2). The status and the code of a refusal may differ: they
  * change no balance, and the audit judges them.
  */
-export function isReplay(first: FirstAnswer, reading: Definite): boolean {
-  return reading.kind === 'success' ? first.ok && reading.reference === first.reference : !first.ok
+export function isReplay(first: Definite, reading: Definite): boolean {
+  if (reading.kind === 'refusal' || first.kind === 'refusal') return reading.kind === first.kind
+  return reading.reference === first.reference
 }
 
 /** A retry is answered with the first decision (D2). */
-export function judgeReplay(delivery: Delivery, first: FirstAnswer, reading: Definite): Finding[] {
-  const { transaction, sentAt } = delivery
+export function judgeReplay(
+  { transaction, sentAt }: Delivery,
+  first: Definite,
+  reading: Definite,
+): Finding[] {
   if (isReplay(first, reading)) return []
   // A refusal that is not final (D8) may have been decided first, and arrive last.
-  const isOlder = sentAt < first.at && transaction.operation !== 'placebet'
-  if (reading.kind === 'refusal' && first.ok && isOlder) return []
-  const { status } = reading
-  const actual =
-    reading.kind === 'success'
-      ? answerText({ status, errorCode: '', reference: reading.reference })
-      : answerText({ status, errorCode: reading.errorCode, reference: null })
-  return [{ kind: 'replay', expected: `the first answer again: ${answerText(first)}`, actual }]
-}
-
-function answerText({ status, errorCode, reference }: Omit<FirstAnswer, 'ok' | 'at'>): string {
-  const named = reference === null ? '' : `walletTransactionId ${reference}`
-  return [status, errorCode, named].filter(Boolean).join(' ')
+  const isOlder = sentAt < transaction.firstAt && transaction.operation !== 'placebet'
+  if (reading.kind === 'refusal' && isOlder) return []
+  const expected = `the first answer again: ${answerText(first)}`
+  return [{ kind: 'replay', expected, actual: answerText(reading) }]
 }
 
 /** The first success of a transaction: a debit can succeed by mistake. */
 export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
-  const { transaction } = delivery
-  const { operation, amount, account, bet } = transaction
+  const { operation, amount, account, bet } = delivery.transaction
   const actual = shortOf(reading)
   if (operation !== 'placebet' && operation !== 'unsettlement') return []
   if (operation === 'placebet' && isLate(delivery)) {
@@ -91,49 +94,45 @@ export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
     const { kind, reason } = bet.invalid
     return [{ kind, expected: `a refusal: ${reason}`, actual, units: -amount }]
   }
-  const most = delivery.high - delivery.ownHigh + (account.widenedUp - delivery.widenedUp)
+  const most = fundsMost(delivery)
   // A lost bet is reversed by an unsettlement of 0, whatever the balance is.
-  if (most >= amount || amount === 0n || !isFirstDelivery(delivery) || account.drift !== 0n) return []
+  if (most >= amount || amount === 0n || !areFundsJudged(delivery)) return []
   const what = operation === 'placebet' ? 'a stake' : 'a clawback'
   const expected = `INSUFFICIENT_FUNDS: ${what} of ${shown(amount, account)}, and funds of at most ${shown(most, account)}`
   return [{ kind: 'overspent', expected, actual, units: most - amount }]
-}
-
-/** Whether a bet was refused because the funds do not cover its stake. */
-export function isForFunds(delivery: Delivery, { errorCode }: Refusal): boolean {
-  const { operation, bet, amount } = delivery.transaction
-  if (operation !== 'placebet' || isLate(delivery) || bet.invalid !== null) return false
-  return errorCode === 'INSUFFICIENT_FUNDS' || delivery.high - delivery.ownHigh < amount
 }
 
 /**
  * Funds are judged by the answer to the first delivery only: a later answer may replay the decision of a
  * delivery whose answer was lost, when the funds were different.
  */
-function isFirstDelivery({ sentAt, transaction }: Delivery): boolean {
-  return sentAt === transaction.sentAt
+function areFundsJudged({ sentAt, transaction }: Delivery): boolean {
+  return sentAt === transaction.sentAt && transaction.account.drift === 0n
+}
+
+/** Whether a bet was refused because the funds do not cover its stake. */
+export function isForFunds(delivery: Delivery, { errorCode }: Refusal): boolean {
+  const { operation, bet, amount } = delivery.transaction
+  if (operation !== 'placebet' || isLate(delivery) || bet.invalid !== null) return false
+  return errorCode === 'INSUFFICIENT_FUNDS' || fundsMost(delivery) < amount
 }
 
 /** The first refusal of a transaction. */
 export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
   const { transaction } = delivery
   const { operation } = transaction
-  const { errorCode } = reading
   const actual = shortOf(reading)
-  if (errorCode === 'TRANSACTION_CONFLICT')
+  if (reading.errorCode === 'TRANSACTION_CONFLICT')
     return [{ kind: 'refused', expected: 'no conflict: every delivery has the same body', actual }]
   if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
   if (isUncollected(delivery, reading)) return [] // D7
 
-  const allowed = operation === 'unsettlement' ? 'success or INSUFFICIENT_FUNDS' : 'success'
-  const expected = `${allowed}: ${reasonFor(transaction)}`
-  const units = unitsWithheld(transaction)
-  return [{ kind: 'refused', expected, actual, ...(units === null ? {} : { units }) }]
+  const { expected, units } = requiredOf(transaction)
+  return [{ kind: 'refused', expected, actual, ...(units !== null && { units }) }]
 }
 
 function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
-  const { transaction } = delivery
-  const { bet, amount, account } = transaction
+  const { bet, amount, account } = delivery.transaction
   // Expected after its rollback, and possible while the rollback is in flight. Of a stake of 0, no money is
   // refused.
   if (isLate(delivery) || isRollbackSent(bet) || bet.invalid !== null || amount === 0n) return []
@@ -142,32 +141,21 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
     const expected = 'a new bet is accepted, or refused for funds or by the operator'
     return [{ kind: 'refused', expected, actual }]
   }
-  if (reading.errorCode !== 'INSUFFICIENT_FUNDS') return []
   const least = fundsLeast(delivery)
-  if (least < amount || !isFirstDelivery(delivery) || account.drift !== 0n) return []
+  if (reading.errorCode !== 'INSUFFICIENT_FUNDS' || least < amount || !areFundsJudged(delivery)) return []
   const expected = `accepted: a stake of ${shown(amount, account)}, and funds of at least ${shown(least, account)}`
   return [{ kind: 'refused', expected, actual }]
 }
 
-/** The error of the balance that results from a refused change. */
-function unitsWithheld({ operation, bet, amount }: Transaction): bigint | null {
-  if (operation === 'settlement') return -amount
-  if (operation === 'unsettlement') return amount
-  return bet.placed?.first?.ok === true ? -bet.stake : null
-}
-
-function reasonFor({ operation, bet }: Transaction): string {
-  if (operation === 'settlement') return 'the bet was accepted'
-  if (operation === 'unsettlement') return 'the settlement was credited and not reversed'
-  if (bet.placed?.first?.ok === true) return 'the bet was accepted and never settled'
-  return 'a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
-}
-
-/** `off`: the balance is wrong by that many units, beyond the errors that are reported already. */
-interface BalanceJudgement {
-  result: 'not-judged' | 'wrong' | 'in-range' | 'exact'
-  off: bigint
-  findings: Finding[]
+/** Why a call must succeed, and the error of the balance that results from its refusal. */
+function requiredOf({ operation, bet, amount }: Transaction): { expected: string; units: bigint | null } {
+  if (operation === 'settlement') return { expected: 'success: the bet was accepted', units: -amount }
+  const credited = 'success or INSUFFICIENT_FUNDS: the settlement was credited and not reversed'
+  if (operation === 'unsettlement') return { expected: credited, units: amount }
+  if (bet.placed?.first?.kind === 'success')
+    return { expected: 'success: the bet was accepted and never settled', units: -bet.stake }
+  const expected = 'success: a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
+  return { expected, units: null }
 }
 
 /** The balance of a success, after the success was entered into the books. */
@@ -183,8 +171,7 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
   if (currency !== account.currency)
     return wrong({ kind: 'currency', expected: account.currency, actual: currency ?? 'none' })
 
-  const text = textOf(balance, account.minorUnits)
-  const actual = `a balance of ${text}`
+  const actual = `a balance of ${textOf(balance, account.minorUnits)}`
   const units = toUnits(balance, account.decimals)
   if (units === null) {
     const expected = `a balance of at most ${account.decimals} decimals, like all amounts of the player`
@@ -205,14 +192,19 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
   }
 }
 
+/** `off`: the balance is wrong by that many units, beyond the errors that are reported already. */
+interface BalanceJudgement {
+  result: 'not-judged' | 'wrong' | 'in-range' | 'exact'
+  off: bigint
+  findings: Finding[]
+}
+
 /** The balances that are possible while other requests of the player are in flight. */
 function balanceRange(delivery: Delivery): { low: bigint; high: bigint } {
   const { transaction, ownLow, ownHigh } = delivery
-  const { account, operation, bet } = transaction
-  const low = delivery.low - (account.widenedDown - delivery.widenedDown)
-  const high = delivery.high + (account.widenedUp - delivery.widenedUp)
+  const [least, most] = [fundsLeast(delivery), fundsMost(delivery)]
   // The answer's balance includes the decision on its own transaction. A placebet may have been undone since.
-  if (operation === 'placebet' && isRollbackSent(bet)) return { low, high }
-  const own = ownerOf(transaction)
-  return { low: low + own.low - ownLow, high: high + own.high - ownHigh }
+  const isUndone = transaction.operation === 'placebet' && isRollbackSent(transaction.bet)
+  const own = isUndone ? { low: ownLow, high: ownHigh } : ownerOf(transaction)
+  return { low: least + own.low, high: most + own.high }
 }

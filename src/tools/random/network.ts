@@ -6,11 +6,11 @@
  * the platform makes no more moves, all that was held back is sent.
  */
 import type { Random } from '../numbers/random.js'
-import type { Transaction } from './books.js'
+import type { SimulatedOperation, Transaction } from './books.js'
 import { type Chaos, drawDelivery, drawDuplicateSteps, eachFault } from './chaos.js'
 import type { SimulatorClock } from './clock.js'
 import type { Judge } from './judge.js'
-import { type Definite, isDefinite, type Reading, shortOf } from './reading.js'
+import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
 /** A transaction is given up after at least this number of faults, and this time. */
@@ -23,7 +23,8 @@ interface NetworkSettings {
   concurrency: number
   ratePerSecond: number | null
   backOffMsMax: number
-  readonly patience: Patience
+  /** @param operation `null`: for any answer at all */
+  patienceFor(operation: SimulatedOperation | null): Patience
   clock: SimulatorClock
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
@@ -54,7 +55,7 @@ export class Network {
   readonly over: Promise<void>
   requests = 0
   chaos: Chaos | null = null
-  #end: { resolve(): void; reject(error: unknown): void }
+  #end = { resolve() {}, reject(_error: unknown) {} }
   #ended = false
   #step = 0
   readonly #held: { step: number; release(): void }[] = []
@@ -74,11 +75,9 @@ export class Network {
 
   constructor(settings: NetworkSettings) {
     this.#settings = settings
-    let end = { resolve() {}, reject(_error: unknown) {} }
     this.over = new Promise((resolve, reject) => {
-      end = { resolve, reject }
+      this.#end = { resolve, reject }
     })
-    this.#end = end
     this.#rated.since = settings.clock.now()
   }
 
@@ -149,15 +148,10 @@ export class Network {
     return isDefinite(reading) ? reading : null
   }
 
-  /** Sends once, without a fault of this network. */
-  async exactlyOnce(transaction: Transaction): Promise<Reading> {
-    return await this.#deliver(transaction, 'complete')
-  }
-
   /** Sends once, and loses the answer: the platform waits for it, or gives up at once. */
   async losingAnswer(transaction: Transaction, waits: boolean): Promise<null> {
     this.faultsInjected.answerLost += 1
-    const delivered = this.#deliver(transaction, 'complete')
+    const delivered = this.deliver(transaction)
     if (waits) await delivered
     else this.start(delivered)
     return null
@@ -168,24 +162,28 @@ export class Network {
    *
    * @param isPointless whether the platform itself gives up after a fault
    */
-  async untilAnswered(transaction: Transaction, isPointless = () => false): Promise<Definite | null> {
-    const { clock, patience, judge } = this.#settings
+  async untilAnswered(
+    transaction: Transaction,
+    isPointless: (reading: Reading) => boolean = () => false,
+  ): Promise<Definite | null> {
+    const { clock, patienceFor, judge } = this.#settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
     while (!isDefinite(reading)) {
       if (reading !== null) {
-        if (isPointless()) break
+        if (isPointless(reading)) break
         if (faults === 0) since = clock.now()
         faults += 1
-        const isNotFound = reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-        const limitMs = Math.min(isNotFound ? notFoundMsMax : Infinity, patience.milliseconds)
-        if (reading.kind === 'fault' && faults >= patience.faults && clock.now() - since >= limitMs) {
+        const isEarly = isNotFound(reading)
+        const { faults: faultsMax, milliseconds } = patienceFor(transaction.operation)
+        const limitMs = Math.min(isEarly ? notFoundMsMax : Infinity, milliseconds)
+        if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
           judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
           break
         }
-        await this.#backOff(faults, isNotFound)
+        await this.#backOff(faults, isEarly)
       }
       reading = await this.#attempt(transaction)
     }
@@ -195,21 +193,21 @@ export class Network {
 
   /** Sends a transaction again; the platform ignores the answer. */
   sendAgain(transaction: Transaction, afterSteps = 0): void {
-    this.start(this.#after(afterSteps).then(() => this.#deliver(transaction, 'complete')))
+    this.start(this.#after(afterSteps).then(() => this.deliver(transaction)))
   }
 
   /** `null`: the platform receives no answer, because of an injected fault. */
   async #attempt(transaction: Transaction): Promise<Reading | null> {
     const { random } = this.#settings
-    if (this.chaos === null) return await this.#deliver(transaction, 'complete')
+    if (this.chaos === null) return await this.deliver(transaction)
     if (this.happens('duplicated')) this.sendAgain(transaction, drawDuplicateSteps(random))
     const { fault, mode, afterSteps, platform } = drawDelivery(random, this.chaos)
     if (fault !== null) this.faultsInjected[fault] += 1
     if (mode === null) return null
     const delivered =
       afterSteps === 0
-        ? this.#deliver(transaction, mode)
-        : this.#after(afterSteps).then(() => this.#deliver(transaction, mode))
+        ? this.deliver(transaction, mode)
+        : this.#after(afterSteps).then(() => this.deliver(transaction, mode))
     if (platform === 'gives-up') {
       this.start(delivered)
       return null
@@ -218,7 +216,8 @@ export class Network {
     return platform === 'receives-answer' ? reading : null
   }
 
-  async #deliver(transaction: Transaction, mode: SendMode): Promise<Reading> {
+  /** Sends once, without a fault of this network. */
+  async deliver(transaction: Transaction, mode: SendMode = 'complete'): Promise<Reading> {
     const { clock, judge, transport, onAnswered } = this.#settings
     await this.#slot()
     this.requests += 1
@@ -268,10 +267,10 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, patience, backOffMsMax } = this.#settings
+    const { clock, patienceFor, backOffMsMax } = this.#settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
-    if (clock.now() - this.#failingSince > patience.milliseconds) {
+    if (clock.now() - this.#failingSince > patienceFor(null).milliseconds) {
       this.stop()
       this.#end.resolve()
     } else if (backOffMsMax > 0) this.#pause(backOffMs(this.#failures, backOffMsMax))

@@ -1,7 +1,7 @@
 /** The opening balance of a player: read from the wallet, and checked before the first bet. */
 import { compare, parseDecimal, textOf } from '../numbers/decimal.js'
 import { AuditError, type AuditErrorCode } from '../wire/errors.js'
-import { type Account, openAccount } from './books.js'
+import type { Account } from './books.js'
 import type { SimulatedPlayer } from './options.js'
 import { type Definite, shortOf } from './reading.js'
 
@@ -11,40 +11,32 @@ import { type Definite, shortOf } from './reading.js'
  * @param answer a text where the outcome stayed unknown: what was answered
  * @throws {AuditError} if the answer has no balance, or another one than the options name
  */
-export function createLedger(
+export function openBooks(
   account: Account,
   player: SimulatedPlayer,
   answer: Definite | string,
   minorUnitsOf: (currency: string) => number,
 ): void {
-  const { playerId } = account
-  if (
-    typeof answer === 'string' ||
-    answer.kind !== 'success' ||
-    answer.balance === null ||
-    answer.currency === null
-  ) {
-    throw new AuditError(
+  const cannot = (code: AuditErrorCode, problem: string) =>
+    new AuditError(code, `${account.playerId}: ${problem}`)
+  const { balance = null, currency = null } =
+    typeof answer === 'object' && answer.kind === 'success' ? answer : {}
+  if (balance === null || currency === null) {
+    const text = typeof answer === 'string' ? answer : shortOf(answer)
+    throw cannot(
       codeOf(answer),
-      `${playerId}: cannot read the balance: a rollback of a bet that was never placed was answered ` +
-        (typeof answer === 'string' ? answer : shortOf(answer)),
+      `cannot read the balance: a rollback of a bet that was never placed was answered ${text}`,
     )
   }
-  const { balance, currency } = answer
-  openAccount(account, balance, currency, minorUnitsOf(currency))
-  if (player.currency !== undefined && player.currency !== currency) {
-    throw new AuditError(
-      'CURRENCY_MISMATCH',
-      `${playerId}: the wallet answers balances in ${currency}, not in ${player.currency}`,
-    )
-  }
+  account.open(balance, currency, minorUnitsOf(currency))
+  if (player.currency !== undefined && player.currency !== currency)
+    throw cannot('CURRENCY_MISMATCH', `the wallet answers balances in ${currency}, not in ${player.currency}`)
   const expected = player.balance === undefined ? null : parseDecimal(player.balance)
-  if (expected !== null && compare(expected, balance) !== 0) {
-    throw new AuditError(
+  if (expected !== null && compare(expected, balance) !== 0)
+    throw cannot(
       'BALANCE_MISMATCH',
-      `${playerId}: the wallet answers a balance of ${textOf(balance)}, not of ${player.balance}`,
+      `the wallet answers a balance of ${textOf(balance)}, not of ${player.balance}`,
     )
-  }
 }
 
 function codeOf(answer: Definite | string): AuditErrorCode {

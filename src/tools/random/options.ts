@@ -3,12 +3,7 @@
 import { type DecimalText, parseDecimal } from '../numbers/decimal.js'
 import { check, textOption } from '../wire/checks.js'
 import { Listeners } from '../wire/operator-functions.js'
-import {
-  type TargetSettings,
-  targetOptionNames,
-  targetSettingsOf,
-  type WalletTarget,
-} from '../wire/target.js'
+import { targetOptionNames, targetSettingsOf, type WalletTarget } from '../wire/target.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './clock.js'
 import type { FaultCommands } from './fault-commands.js'
@@ -69,8 +64,8 @@ export interface SimulationOptions extends WalletTarget {
   runId?: string
   /**
    * The simulation is given up if the wallet answers no request for this time, or for 5,000 ms at most if it
-   * has never answered. A single transaction is given up if it is answered 5xx for this time, and at least 60
-   * times.
+   * has never answered definitely. A single transaction is given up if it is answered 5xx for this time, and
+   * at least 60 times; a settlement sooner, if none has succeeded.
    *
    * @default 60_000
    */
@@ -89,8 +84,7 @@ export interface SimulationOptions extends WalletTarget {
    */
   pauseMs?: number
   /**
-   * The number of closed bets whose transactions are sent again at the end: half are the latest, half a
-   * sample.
+   * The number of closed bets whose transactions are sent again at the end: a random sample of all.
    *
    * @default 2_000
    */
@@ -155,96 +149,70 @@ const betsByDefault = 1_000
 /** A seed that is easy to copy. */
 const seedMax = 2 ** 32
 
-const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
-  ...targetOptionNames,
+/** Whole numbers: the default, the least and the most. */
+const wholes = {
+  concurrency: [16, 1, 10_000],
+  giveUpAfterMs: [60_000, 0],
+  backOffMsMax: [1_000, 0],
+  pauseMs: [0, 0, 86_400_000],
+  rememberedBetsMax: [2_000, 0],
+  differencesMax: [100, 1],
+  progressEveryMs: [500, 1],
+} as const satisfies Partial<Record<keyof SimulationOptions, readonly [number, number, number?]>>
+
+const hooks = ['onProgress', 'onDifference', 'onBetClosed', 'onTransaction'] as const
+const others = [
   'players',
   'bets',
   'durationMs',
   'ratePerSecond',
-  'concurrency',
   'chaos',
   'seed',
   'runId',
-  'giveUpAfterMs',
-  'backOffMsMax',
-  'pauseMs',
-  'rememberedBetsMax',
-  'differencesMax',
-  'onProgress',
-  'progressEveryMs',
-  'onDifference',
-  'onBetClosed',
-  'onTransaction',
   'timeline',
   'clock',
-])
+]
+const optionNames = [...targetOptionNames, ...hooks, ...Object.keys(wholes), ...others]
 
-export interface Settings extends TargetSettings {
-  players: readonly SimulatedPlayer[]
-  betsMax: number | null
-  durationMs: number | null
-  ratePerSecond: number | null
-  concurrency: number
-  chaos: Chaos
-  seed: number
-  runId: string
-  giveUpAfterMs: number
-  backOffMsMax: number
-  pauseMs: number
-  rememberedBetsMax: number
-  differencesMax: number
-  progressEveryMs: number
-  /** The four that follow. */
-  listeners: Listeners
-  onProgress: ((progress: SimulationProgress) => void) | null
-  onDifference: (difference: Difference) => void
-  onBetClosed: ((bet: ClosedBet) => void) | null
-  onTransaction: ((transaction: DecidedTransaction) => void) | null
-  timeline: boolean
-  clock: SimulatorClock
-  /** The operator's commands that inject faults. With them every answered call is sent again at the end. */
-  faults: FaultCommands | null
-}
+export type Settings = ReturnType<typeof settingsOf>
 
 /**
  * Checks all options and completes them.
  *
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
-export function settingsOf(options: SimulationOptions): Settings {
+export function settingsOf(options: SimulationOptions) {
   check.names(options, optionNames)
-  for (const name of ['onProgress', 'onDifference', 'onBetClosed', 'onTransaction'] as const)
-    check.func(name, options[name])
+  for (const name of hooks) check.func(name, options[name])
   const clock = options.clock ?? systemClock
   const listeners = new Listeners()
-  const { bets, durationMs, ratePerSecond } = options
-  if (ratePerSecond !== undefined && !(ratePerSecond > 0))
-    check.invalid('ratePerSecond must be a number above 0')
+  const { bets, durationMs = null, ratePerSecond = null } = options
+  if (ratePerSecond !== null && !(ratePerSecond > 0)) check.invalid('ratePerSecond must be a number above 0')
+  const counted = Object.entries(wholes).map(([name, [standard, ...range]]) => [
+    name,
+    check.whole(name, options[name as keyof typeof wholes] ?? standard, ...(range as [number, number?])),
+  ])
+  const betsMax = bets ?? (durationMs === null ? betsByDefault : null)
   return {
     ...targetSettingsOf(options, { url: '/settlement' }),
+    ...(Object.fromEntries(counted) as Record<keyof typeof wholes, number>),
     clock,
     seed: check.whole('seed', options.seed ?? Math.floor(Math.random() * seedMax), 0),
     runId: runIdOf(options.runId, clock),
     players: playersOf(options.players),
     chaos: chaosOf(options.chaos ?? 0.2),
-    betsMax:
-      bets === undefined ? (durationMs === undefined ? betsByDefault : null) : check.whole('bets', bets, 0),
-    durationMs: durationMs === undefined ? null : check.whole('durationMs', durationMs, 0),
-    ratePerSecond: ratePerSecond ?? null,
-    concurrency: check.whole('concurrency', options.concurrency ?? 16, 1, 10_000),
-    giveUpAfterMs: check.whole('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
-    backOffMsMax: check.whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
-    pauseMs: check.whole('pauseMs', options.pauseMs ?? 0, 0, 86_400_000),
-    rememberedBetsMax: check.whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
-    differencesMax: check.whole('differencesMax', options.differencesMax ?? 100, 1),
-    progressEveryMs: check.whole('progressEveryMs', options.progressEveryMs ?? 500, 1),
+    betsMax: betsMax === null ? null : check.whole('bets', betsMax, 0),
+    durationMs: durationMs === null ? null : check.whole('durationMs', durationMs, 0),
+    ratePerSecond,
+    /** The four that follow. */
     listeners,
     onProgress: listeners.of(options.onProgress?.bind(options)),
     onDifference: listeners.of(options.onDifference?.bind(options)) ?? (() => {}),
     onBetClosed: listeners.of(options.onBetClosed?.bind(options)),
     onTransaction: listeners.of(options.onTransaction?.bind(options)),
     timeline: check.boolean('timeline', options.timeline ?? false),
-    faults: null,
+    /** The operator's commands that inject faults. With them every answered call is sent again at the end. */
+    faults: null as FaultCommands | null,
   }
 }
 
@@ -255,31 +223,27 @@ function runIdOf(runId: unknown, clock: SimulatorClock): string {
   return check.invalid('runId must be 1 to 40 letters, digits or "-"')
 }
 
-const playerFields: ReadonlySet<string> = new Set<keyof SimulatedPlayer>([
-  'playerId',
-  'currency',
-  'balance',
-  'sessionId',
-])
+const playerFields = ['playerId', 'currency', 'balance', 'sessionId']
 
 function playersOf(players: unknown): SimulatedPlayer[] {
   if (!Array.isArray(players) || players.length === 0) check.invalid('players must be a list of at least one')
-  const all = players.map((player: unknown, index) => playerOf(player, `players[${index}]`))
   const ids = new Set<string>()
-  for (const [index, { playerId }] of all.entries()) {
-    if (ids.has(playerId)) check.invalid(`players[${index}].playerId: ${playerId} is duplicated`)
-    ids.add(playerId)
-  }
-  return all
+  return players.map((given: unknown, index) => {
+    const player = playerOf(given, `players[${index}]`)
+    if (ids.has(player.playerId))
+      check.invalid(`players[${index}].playerId: ${player.playerId} is duplicated`)
+    ids.add(player.playerId)
+    return player
+  })
 }
 
 function playerOf(player: unknown, name: string): SimulatedPlayer {
   if (typeof player === 'string') return { playerId: textOption(name, player, 'a playerId') }
   const fields = player as SimulatedPlayer
   check.names(fields, playerFields, `${name}.`)
-  textOption(`${name}.playerId`, fields.playerId, 'non-empty text')
-  for (const field of ['currency', 'sessionId'] as const) {
-    if (fields[field] !== undefined) textOption(`${name}.${field}`, fields[field], 'non-empty text')
+  for (const field of ['playerId', 'currency', 'sessionId'] as const) {
+    if (field === 'playerId' || fields[field] !== undefined)
+      textOption(`${name}.${field}`, fields[field], 'non-empty text')
   }
   const { balance } = fields
   if (balance !== undefined && (typeof balance !== 'string' || parseDecimal(balance) === null))

@@ -106,38 +106,38 @@ const codesJudged: readonly string[] = ['INSUFFICIENT_FUNDS', ...codesUnread, ..
 
 /** For the report: a wallet may repeat the request's credentials. The codes that the judge knows stay. */
 export function withoutSecrets(reading: Reading, mask: Mask): Reading {
-  switch (reading.kind) {
-    case 'success': {
-      const { currency, reference } = reading
-      return {
-        ...reading,
-        currency: currency === null ? null : mask(currency),
-        reference: reference === null ? null : mask(reference),
-      }
-    }
-    case 'no-answer':
-      return { ...reading, reason: mask(reading.reason) }
-    default:
-      return codesJudged.includes(reading.errorCode)
-        ? reading
-        : { ...reading, errorCode: mask(reading.errorCode) }
-  }
+  const masked = (text: string | null) => text && mask(text)
+  if (reading.kind === 'no-answer') return { ...reading, reason: mask(reading.reason) }
+  if (reading.kind === 'success')
+    return { ...reading, currency: masked(reading.currency), reference: masked(reading.reference) }
+  if (codesJudged.includes(reading.errorCode)) return reading
+  return { ...reading, errorCode: mask(reading.errorCode) }
 }
+
+/** Whether it is not of the interface: a proxy, a limiter or a filter before the wallet has answered. */
+export const isForeign = (reading: Reading) =>
+  (reading.kind === 'refusal' || reading.kind === 'fault') &&
+  reading.errorCode === '' &&
+  reading.status !== 500
 
 /** A short name, for counts: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
 export function shortOf(reading: Reading): string {
-  switch (reading.kind) {
-    case 'success':
-      return String(reading.status)
-    case 'no-answer':
-      return `no answer: ${reading.reason}`
-    case 'fault':
-      if (reading.problem !== null) return `${reading.status}, unreadable: ${reading.problem}`
-      return `${reading.status} ${reading.errorCode}`.trimEnd()
-    case 'refusal':
-      return `${reading.status} ${reading.errorCode}`.trimEnd()
-  }
+  if (reading.kind === 'no-answer') return `no answer: ${reading.reason}`
+  if (reading.kind === 'success') return String(reading.status)
+  if (reading.kind === 'fault' && reading.problem !== null)
+    return `${reading.status}, unreadable: ${reading.problem}`
+  return `${reading.status} ${reading.errorCode}`.trimEnd()
+}
+
+/** The same with the reference by which the wallet knows the transaction. */
+export function answerText(reading: Definite): string {
+  const { reference = null } = reading.kind === 'success' ? reading : {}
+  return `${shortOf(reading)}${reference === null ? '' : ` walletTransactionId ${reference}`}`
 }
 
 export const isDefinite = (reading: Reading | null): reading is Definite =>
   reading?.kind === 'success' || reading?.kind === 'refusal'
+
+/** The settlement has not arrived yet (D19). */
+export const isNotFound = (reading: Reading): reading is Fault =>
+  reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND'

@@ -1,39 +1,36 @@
 /** The result of a random run, as data. */
 import type { SettlementType } from '../../store.js'
-import type { DecimalText } from '../numbers/decimal.js'
-import type { SimulatedOperation } from './books.js'
+import { type DecimalText, textOf } from '../numbers/decimal.js'
+import { type Account, type SimulatedOperation, shown } from './books.js'
 import type { Chaos } from './chaos.js'
 import type { Latency } from './histogram.js'
 import type { SimulationTimeline } from './timeline.js'
 
+/** What is wrong, for people. */
+export const differenceKinds = {
+  balance: 'an impossible balance was answered',
+  'closing-balance': 'the balance at the end is wrong',
+  /** D2 */
+  replay: 'a retry was answered differently from the first call',
+  /** D11 */
+  'late-bet': 'a bet was accepted after its rollback',
+  overspent: 'more was debited than the player had',
+  refused: 'a call that must succeed was refused',
+  unanswered: 'there was no definite answer in spite of retries',
+  unreadable: 'the answer breaks the interface',
+  /** D23 */
+  currency: 'the currency is not the player’s',
+  lost: 'an answered call was lost in a fault: its retry was decided anew',
+} as const
+
 /** A disagreement between the wallet's answers and the platform's books. A correct wallet has none. */
 export interface Difference {
-  /**
-   * - `balance`: a balance answered during the run is wrong.
-   * - `closing-balance`: the balance at the end is wrong.
-   * - `replay`: a retry was not answered like the first request (D2).
-   * - `late-bet`: a bet was accepted after its rollback had been answered (D11).
-   * - `overspent`: more was debited than the player had.
-   * - `refused`: a request that must succeed was refused.
-   * - `unanswered`: no definite answer in spite of retries.
-   * - `currency`: an answer, or an accepted bet, in another currency than the player's (D23).
-   * - `unreadable`: an answer that the interface does not allow.
-   */
-  kind:
-    | 'balance'
-    | 'closing-balance'
-    | 'replay'
-    | 'late-bet'
-    | 'overspent'
-    | 'refused'
-    | 'unanswered'
-    | 'unreadable'
-    | 'currency'
+  kind: keyof typeof differenceKinds
   playerId: string
   /** The bet of the request that showed the difference. */
   betId: string
-  operation: SimulatedOperation | null
-  transactionId: string | null
+  operation: SimulatedOperation
+  transactionId: string
   expected: string
   actual: string
   /**
@@ -47,17 +44,6 @@ export interface Difference {
    * cause.
    */
   recentTransactions: string[]
-}
-
-/** Amounts of one currency, as decimal text of at least 0. */
-export interface SimulationCost {
-  currency: string
-  /** How many players it affects. */
-  players: number
-  /** What players have more than they should: the operator's loss. */
-  tooMuch: DecimalText
-  /** What players have less than they should. */
-  tooLittle: DecimalText
 }
 
 /** The platform's books of one player, to be compared with a database. Amounts are decimal text. */
@@ -82,6 +68,21 @@ export interface PlayerBooks {
   accepted: Record<SimulatedOperation, number>
   /** Final refusals, each counted once (D6, D7). */
   refused: Record<SimulatedOperation, number>
+}
+
+export function playerBooksOf(account: Account): PlayerBooks {
+  const { playerId, currency, opening, low, high, accepted, refused, actual, minorUnits } = account
+  return {
+    playerId,
+    currency,
+    accepted,
+    refused,
+    opening: shown(opening, account),
+    expected: low === high ? shown(low, account) : null,
+    expectedLeast: shown(low, account),
+    expectedMost: shown(high, account),
+    actual: actual === null ? null : textOf(actual, minorUnits),
+  }
 }
 
 /** A closed bet in the platform's books. Amounts are decimal text. */
@@ -136,10 +137,8 @@ export interface SimulationReport {
    */
   complete: boolean
   differencesCount: number
-  /** What the balances at the end are wrong by, by currency. */
-  costs: SimulationCost[]
-  /** What this run cannot see, one sentence each. */
-  limitations: string[]
+  /** Answers that are not the interface's: of a proxy or a limiter before the wallet; `null`: none. */
+  foreignAnswers: ForeignAnswers | null
   /** The first differences, at most `differencesMax`. */
   differences: Difference[]
   /** Requests sent, including retries and duplicates. */
@@ -165,80 +164,71 @@ export interface SimulationFaults {
   /** Why a fault was not injected, or failed; `null`: all went as they should. */
   stopped: string | null
   injected: InjectedFault[]
-  /** Calls with a success or a final refusal: each was sent again at the end, but `notRetried`. */
-  answered: number
-  /** The wallet did not answer any more, or could not replay them for another reason. */
+  /**
+   * Every call with a success or a final refusal is sent again at the end (`counts.retriedAtEnd`), but these:
+   * the wallet did not answer any more.
+   */
   notRetried: number
-  /** The wallet did not know them any more: the retry was decided anew. */
-  lost: WrongReplay[]
-  /** The wallet decides each retry anew. */
-  repeated: WrongReplay[]
-  /** What the balances were wrong by after the calls were sent again. */
-  costsAfter: SimulationCost[]
 }
 
 export interface InjectedFault {
   command: string
   /** ISO 8601 in UTC. */
   startedAt: string
+  /** `null`: it has not ended. */
+  endedAt: string | null
   /** The longest time without an answer until the next fault, from the last answer before. */
   silentMs: number
   /** Of the calls that were answered before its end, and after the end of the fault before it. */
   lost: number
 }
 
-/** An answered call whose retry is not the replay that it must be (D2). */
-export interface WrongReplay {
-  operation: SimulatedOperation
-  transactionId: string
-  betId: string
-  playerId: string
-  amount: DecimalText
-  currency: string
-  /** ISO 8601 in UTC: when it was answered. */
-  answeredAt: string
-  /** `"200"`, and what a retry at the end was answered: `"402 INSUFFICIENT_FUNDS"`. */
-  answer: string
-  retryAnswer: string
+export interface ForeignAnswers {
+  /** `429 to placebet run-p7` */
+  first: string
+  /** How many, by status: `"429"`, or `"200, unreadable: the body is not a JSON object"`. */
+  answers: Record<string, number>
 }
 
-export interface SimulationCounts {
-  bets: number
-  betsAccepted: number
-  betsRefused: number
+/** What a run counts. Answers that the platform did not receive count too. */
+export const noCounts = () => ({
+  bets: 0,
+  betsAccepted: 0,
+  betsRefused: 0,
   /** Placebets refused because the funds did not cover the stake. */
-  betsRefusedForFunds: number
+  betsRefusedForFunds: 0,
   /** Placebets refused because they were in another currency than the player's, or of an unknown player. */
-  invalidBetsRefused: number
-  betsRolledBack: number
-  settlements: number
-  unsettlements: number
+  invalidBetsRefused: 0,
+  betsRolledBack: 0,
+  settlements: 0,
+  unsettlements: 0,
   /** Unsettlements answered INSUFFICIENT_FUNDS. */
-  clawbacksRefused: number
+  clawbacksRefused: 0,
   /** Unsettlements that arrived before their settlement, and were answered SETTLEMENT_NOT_FOUND (D19). */
-  earlyUnsettlements: number
+  earlyUnsettlements: 0,
   /** Calls that must change nothing: changed retries, wrong players, bets that exist. */
-  wrongCalls: number
+  wrongCalls: 0,
   /** Retries and duplicates answered like the first request. */
-  replaysAbsorbed: number
+  replaysAbsorbed: 0,
   /** Bets refused because their rollback had arrived before (D11). */
-  lateBetsRefused: number
+  lateBetsRefused: 0,
   /** Balances that could have one value only, and had it. */
-  balancesExact: number
+  balancesExact: 0,
   /** Balances within the range that requests in flight allow. */
-  balancesInRange: number
+  balancesInRange: 0,
   /**
    * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
    */
-  failedCalls: number
-  /** Transactions of closed bets that were sent again at the end. */
-  retriedAtEnd: number
-}
+  failedCalls: 0,
+  /** Transactions that were sent again at the end. */
+  retriedAtEnd: 0,
+})
+
+export type SimulationCounts = ReturnType<typeof noCounts>
 
 export interface SimulationProgress {
   phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'
   elapsedMs: number
-  durationMs: number | null
   bets: number
   betsMax: number | null
   requests: number
@@ -247,8 +237,6 @@ export interface SimulationProgress {
   latencyMs: Latency
   failedCalls: number
   differencesCount: number
-  /** Transactions without a definite answer. */
-  pending: number
   /** The last request was not answered. */
   walletUnreachable: boolean
 }

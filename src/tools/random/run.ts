@@ -1,35 +1,32 @@
 /** One run: opening balances, random calls, all calls again, and the balances at the end. */
+import { type Decimal, toUnits } from '../numbers/decimal.js'
 import { createRandom } from '../numbers/random.js'
 import { AuditError } from '../wire/errors.js'
 import { maskOf, secretsOf } from '../wire/secrets.js'
-import { type Account, createAccount, type Transaction } from './books.js'
-import { costsOf, playerBooksOf } from './costs.js'
-import { Decisions } from './decisions.js'
+import { Account, type SimulatedOperation, type Transaction } from './books.js'
 import { FaultRun } from './fault-commands.js'
 import { Generator } from './generator.js'
 import { Judge } from './judge.js'
-import { limitationsOf } from './limitations.js'
+import { isReplay } from './judgements.js'
 import { Network } from './network.js'
-import { createLedger } from './openings.js'
+import { openBooks } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
-import type { Reading } from './reading.js'
-import type { SimulationProgress, SimulationReport } from './report.js'
+import { answerText, type Definite, isNotFound, type Reading, type Refusal } from './reading.js'
+import { noCounts, playerBooksOf, type SimulationProgress, type SimulationReport } from './report.js'
 import { Tally } from './tally.js'
 import { Timeline } from './timeline.js'
+import { decidedOf } from './transactions.js'
 import { createTransport, type Transport } from './transport.js'
 
 /** Independent random sequences: the faults of the network do not change the bets. */
 const streams = { calls: 1, network: 2 }
 /** Faults after which a transaction is given up, beside the time. */
 const faultsMax = 60
-/** What has never answered definitely is given up early: probably the address is wrong. */
+/** What has never answered definitely is given up early. */
 const firstFaultsMax = 10
 const firstGiveUpAfterMsMax = 5_000
-/** Settlements are given up after this many refusals without a success, */
-const settlementRefusalsMax = 20
-/** or after this many failures and this time since the first of them. */
-const settlementFailuresMax = 20
-const settlementFailingMsMax = 30_000
+/** Betting ends after so many settlements without a success. */
+const unsettledMax = 20
 
 /**
  * Plays the platform against a running wallet (spec 4): random calls over a network with faults. Judges every
@@ -55,11 +52,7 @@ export async function runSimulation(settings: Settings): Promise<SimulationRepor
   try {
     const report = await new Run(settings, transport, faults).play()
     await settings.listeners.end()
-    if (faults === null) return report
-    const found = await faults.conclude(transport, settings.giveUpAfterMs)
-    const { stopped, lost, repeated, notRetried, costsAfter } = found
-    const isWhole = stopped === null && lost.length + repeated.length + notRetried + costsAfter.length === 0
-    return { ...report, faults: found, passed: report.passed && isWhole }
+    return report
   } finally {
     await faults?.end()
     transport.close()
@@ -68,12 +61,12 @@ export async function runSimulation(settings: Settings): Promise<SimulationRepor
 
 class Run {
   readonly #settings: Settings
+  readonly #counts = noCounts()
+  readonly #tally = new Tally(this.#counts)
   readonly #accounts: readonly Account[]
-  readonly #decisions: Decisions | null
   readonly #judge: Judge
   readonly #network: Network
   readonly #generator: Generator
-  readonly #tally = new Tally()
   readonly #timeline: Timeline | null
   readonly #faults: FaultRun | null
   readonly #startedAt: number
@@ -82,38 +75,32 @@ class Run {
   #bettingSince = 0
   #isComplete = true
   #isStopped = false
-  #retriedAtEnd = 0
-  #settlementsFailingSince: number | null = null
+  /** The last balances while calls are sent again at the end. */
+  readonly #seen = new Map<Account, Decimal>()
   #reported = { at: 0, requests: 0 }
 
   constructor(settings: Settings, transport: Transport, faults: FaultRun | null) {
     const { clock, giveUpAfterMs, players, runId, seed, onTransaction } = settings
     this.#settings = settings
     this.#faults = faults
-    this.#accounts = players.map(({ playerId, sessionId }, index) =>
-      createAccount(playerId, sessionId ?? `${runId}-session${index + 1}`),
+    this.#accounts = players.map(
+      ({ playerId, sessionId }, index) => new Account(playerId, sessionId ?? `${runId}-session${index + 1}`),
     )
-    this.#decisions = onTransaction && new Decisions(onTransaction)
-    this.#judge = new Judge({ ...settings, decisions: this.#decisions })
-    const tally = this.#tally
+    const onDecided = (transaction: Transaction) => onTransaction?.(decidedOf(transaction))
+    this.#judge = new Judge({ ...settings, onDecided }, this.#counts)
     const first = { faults: firstFaultsMax, milliseconds: Math.min(giveUpAfterMs, firstGiveUpAfterMsMax) }
+    const usual = { faults: faultsMax, milliseconds: giveUpAfterMs }
     this.#network = new Network({
       ...settings,
       ...{ transport, judge: this.#judge, random: createRandom(seed, streams.network) },
-      get patience() {
-        return tally.hasAnswered ? { faults: faultsMax, milliseconds: giveUpAfterMs } : first
-      },
+      patienceFor: operation => (this.#hasWorked(operation) ? usual : first),
       onAnswered: (transaction, reading, milliseconds) =>
         this.#onAnswered(transaction, reading, milliseconds),
     })
-    this.#generator = new Generator({
-      ...settings,
-      ...{ accounts: this.#accounts, network: this.#network, random: createRandom(seed, streams.calls) },
-      settles: settings.settle !== 'unsupported',
-      mayBet: () => this.#phase === 'betting' && !this.#isBettingOver(),
-      date: clock.date,
-      rememberedMax: settings.rememberedBetsMax,
-    })
+    const random = createRandom(seed, streams.calls)
+    const mayBet = () => this.#phase === 'betting' && !this.#isBettingOver()
+    const parts = { accounts: this.#accounts, network: this.#network, random, mayBet }
+    this.#generator = new Generator({ ...settings, ...parts }, this.#counts)
     this.#timeline = settings.timeline ? new Timeline(this.#accounts) : null
     this.#startedAt = clock.now()
     this.#startedDate = clock.date()
@@ -130,8 +117,6 @@ class Run {
     await Promise.race([played, network.over]).finally(() => network.stop())
     this.#isComplete = isPlayed
     if (!isPlayed) this.#giveUp()
-    const { worked, failures } = this.#tally.settlements
-    if (!worked && failures > 0) throw this.#settlementsFailed()
     this.#timeline?.count(this.#settings.clock.now() - this.#startedAt, this.#totals())
     this.#reportProgress()
     return this.#report()
@@ -140,17 +125,18 @@ class Run {
   async #playAll(): Promise<void> {
     const { clock, chaos, pauseMs, signal } = this.#settings
     const network = this.#network
+    const faults = this.#faults
     await this.#open()
     this.#enter('betting')
     this.#bettingSince = clock.now()
     network.chaos = chaos
-    this.#faults?.start(() => {
+    faults?.start(() => {
       const [first] = this.#judge.differences
       return first === undefined ? null : `${first.kind}: expected ${first.expected}, actual ${first.actual}`
     })
     while (!this.#isBettingOver()) await network.turn(this.#generator.move)
     this.#enter('draining')
-    this.#faults?.stop()
+    const ended = faults?.end()
     network.chaos = null
     await network.drained()
     this.#generator.end()
@@ -165,10 +151,11 @@ class Run {
     this.#isStopped = signal?.aborted === true
     this.#enter('reconciling')
     await this.#sendAllAgain()
-    // For the platform's report: a placebet that never had an answer is sent again after its rollback.
-    const undecided = this.#decisions?.undecidedBets() ?? []
-    await network.drained(undecided.map(placed => network.untilAnswered(placed)))
     await network.drained(this.#accounts.map(account => this.#readClosing(account)))
+    if (faults === null) return
+    await ended
+    this.#settings.faults?.onEvent('the faults are over: every answered call is sent again')
+    await this.#sendAnsweredAgain(faults)
   }
 
   async #open(): Promise<void> {
@@ -177,7 +164,7 @@ class Run {
       const answer = await this.#network.untilAnswered(this.#generator.readingOf(account))
       const last = this.#judge.differences.find(({ playerId }) => playerId === account.playerId)
       const unanswered = last?.actual ?? 'nothing definite'
-      createLedger(account, players[index] as SimulatedPlayer, answer ?? unanswered, minorUnitsOf)
+      openBooks(account, players[index] as SimulatedPlayer, answer ?? unanswered, minorUnitsOf)
     })
     await this.#network.drained(opened)
     if (this.#accounts.every(({ opening }) => opening <= 0n))
@@ -189,7 +176,8 @@ class Run {
     return (
       signal?.aborted === true ||
       this.#faults?.isOver === true ||
-      (betsMax !== null && this.#generator.counts.bets >= betsMax) ||
+      (this.#generator.unsettled >= unsettledMax && !this.#hasWorked('settlement')) ||
+      (betsMax !== null && this.#counts.bets >= betsMax) ||
       (durationMs !== null && clock.now() - this.#bettingSince >= durationMs)
     )
   }
@@ -204,7 +192,7 @@ class Run {
         // A placebet that never arrived before its rollback must be refused (D11).
         const isLateBet = transaction.operation === 'placebet' && rolledBackAt !== 0
         if (transaction.first === null && !isLateBet) continue
-        this.#retriedAtEnd += 1
+        this.#counts.retriedAtEnd += 1
         await network.turn(() => network.sendAgain(transaction))
       }
     }
@@ -216,6 +204,67 @@ class Run {
     const answer = await this.#network.untilAnswered(reading)
     if (answer?.kind === 'success' && answer.balance !== null)
       this.#judge.closingBalance(reading, answer.balance)
+  }
+
+  /** One call of a player after the other, so that the balance shows what each has changed. */
+  async #sendAnsweredAgain(faults: FaultRun): Promise<void> {
+    this.#judge.isRetrying = true
+    const turns = new Map<Account, Promise<void>>()
+    for (const transaction of faults.answered.keys()) {
+      const before = turns.get(transaction.account) ?? Promise.resolve()
+      turns.set(
+        transaction.account,
+        before.then(() => this.#sendAnswered(transaction, faults)),
+      )
+    }
+    await this.#network.drained([...turns.values()])
+  }
+
+  async #sendAnswered(transaction: Transaction, faults: FaultRun): Promise<void> {
+    const { first } = transaction
+    // Refusals of settlements and rollbacks are not recorded: a retry is decided anew (D8).
+    if (first === null) return
+    const retry = faults.notRetried > 0 ? null : await this.#retry(transaction)
+    if (retry === null) {
+      faults.notRetried += 1
+      return
+    }
+    this.#counts.retriedAtEnd += 1
+    const { answer, change } = retry
+    const isSame = isReplay(first, answer)
+    if (isSame && change === 0n) return
+    // What was lost is recorded now, and the next retry is a replay. Otherwise nothing is ever recorded.
+    const isKnown = isSame && answer.kind === 'success' && answer.reference !== null
+    const next = isKnown ? null : await this.#retry(transaction)
+    const isLost = next !== null && isReplay(answer, next.answer) && next.change === 0n
+    if (isLost) faults.countLost(transaction)
+    this.#judge.report(transaction, {
+      kind: isLost ? 'lost' : 'replay',
+      expected: `the first answer again: ${answerText(first)}, of ${faults.answered.get(transaction)}`,
+      actual: answerText(answer),
+      units: change,
+    })
+  }
+
+  /** What a retry is answered, and how it changes the balance, which is read where the answer has none. */
+  async #retry(transaction: Transaction): Promise<{ answer: Definite; change: bigint } | null> {
+    const { account } = transaction
+    // An unsettlement whose settlement is lost is always answered with a fault (D19).
+    const unknown: Refusal[] = []
+    const answer = await this.#network.untilAnswered(transaction, reading => {
+      if (isNotFound(reading)) unknown.push({ ...reading, kind: 'refusal' })
+      return unknown.length > 0
+    })
+    const refused = answer ?? unknown[0] ?? null
+    if (answer?.kind !== 'success') return refused && { answer: refused, change: 0n }
+    const read =
+      answer.balance === null ? await this.#network.untilAnswered(this.#generator.readingOf(account)) : answer
+    const { balance } = { balance: null, ...read }
+    const before = this.#seen.get(account) ?? account.actual
+    if (balance === null || before === null) return { answer, change: 0n }
+    this.#seen.set(account, balance)
+    const [units, unitsBefore] = [balance, before].map(value => toUnits(value, account.decimals) ?? 0n)
+    return { answer, change: (units ?? 0n) - (unitsBefore ?? 0n) }
   }
 
   #giveUp(): void {
@@ -230,32 +279,10 @@ class Run {
       this.#judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
   }
 
-  // ── Settlements that never work: the run would judge bets and rollbacks only ───────────────────────────
-
-  #doSettlementsFail(): boolean {
-    const { worked, failures, refusals } = this.#tally.settlements
-    if (worked) return false
-    const now = this.#settings.clock.now()
-    this.#settlementsFailingSince ??= now
-    const isLong = now - this.#settlementsFailingSince >= settlementFailingMsMax
-    return refusals >= settlementRefusalsMax || (failures >= settlementFailuresMax && isLong)
-  }
-
-  #settlementsFailed(): AuditError {
-    const { settle, target } = this.#settings
-    const { failures, lastFailure } = this.#tally.settlements
-    const how =
-      typeof settle === 'object' && 'url' in settle
-        ? `POST ${settle.url.href}`
-        : typeof settle === 'object'
-          ? `the settle command ${maskOf(secretsOf(this.#settings))(JSON.stringify(settle.command))}`
-          : 'the settle function'
-    return new AuditError(
-      'SETTLEMENT_FAILED',
-      `${how} never settled a bet: ${failures} times without success, the last time ${lastFailure}. ` +
-        `${target} cannot be judged without settlements: correct the option settle, or set it to "unsupported" ` +
-        '(--settle-url, --settle-command)',
-    )
+  /** What has never answered definitely is given up early: probably the address is wrong. */
+  #hasWorked(operation: SimulatedOperation | null): boolean {
+    if (operation !== 'settlement') return this.#tally.hasAnswered
+    return this.#accounts.some(({ accepted }) => accepted.settlement > 0)
   }
 
   // ── Progress and report ────────────────────────────────────────────────────────────────────────────────
@@ -267,57 +294,62 @@ class Run {
 
   #onAnswered(transaction: Transaction, reading: Reading, milliseconds: number): void {
     const { clock, progressEveryMs } = this.#settings
+    const now = clock.now()
     this.#faults?.record(transaction, reading)
-    this.#tally.record(transaction.operation, reading, milliseconds)
-    const atMs = clock.now() - this.#startedAt
-    this.#timeline?.record(atMs, transaction.account, reading, milliseconds, this.#totals())
-    if (transaction.operation === 'settlement' && this.#doSettlementsFail()) throw this.#settlementsFailed()
-    if (clock.now() - this.#reported.at >= progressEveryMs) this.#reportProgress()
+    this.#tally.record(transaction, reading, milliseconds)
+    this.#timeline?.record(now - this.#startedAt, transaction.account, reading, milliseconds, this.#totals())
+    if (now - this.#reported.at >= progressEveryMs) this.#reportProgress()
   }
 
   #totals() {
     return {
-      failedCalls: this.#tally.failedCalls,
+      failedCalls: this.#counts.failedCalls,
       faultsInjected: Object.values(this.#network.faultsInjected).reduce((sum, count) => sum + count, 0),
       differences: this.#judge.differencesCount,
     }
   }
 
   #reportProgress(): void {
-    const { clock, durationMs, betsMax, onProgress } = this.#settings
+    const { clock, betsMax, onProgress } = this.#settings
     const now = clock.now()
     const { requests } = this.#network
+    const { bets, failedCalls } = this.#counts
     onProgress?.({
-      ...{ phase: this.#phase, elapsedMs: now - this.#startedAt, durationMs, betsMax, requests },
-      bets: this.#generator.counts.bets,
+      phase: this.#phase,
+      elapsedMs: now - this.#startedAt,
+      betsMax,
+      requests,
+      bets,
+      failedCalls,
+      differencesCount: this.#judge.differencesCount,
       requestsPerSecond: perSecond(requests - this.#reported.requests, now - this.#reported.at),
       latencyMs: this.#tally.latency(),
-      failedCalls: this.#tally.failedCalls,
-      differencesCount: this.#judge.differencesCount,
-      pending: this.#network.pending.size,
       walletUnreachable: this.#network.isUnreachable,
     })
     this.#reported = { at: now, requests }
   }
 
   #unjudged(): string | null {
-    if (this.#generator.counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
-    return this.#settings.settle === 'unsupported' || this.#tally.settlements.worked
+    if (this.#counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
+    return this.#settings.settle === 'unsupported' || this.#hasWorked('settlement')
       ? null
-      : 'settlements were not judged: none succeeded'
+      : 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
   }
 
   #report(): SimulationReport {
     const { target, seed, runId, chaos, concurrency, clock } = this.#settings
     const { requests, faultsInjected } = this.#network
     const { differencesCount, differences } = this.#judge
-    const { failedCalls, earlyUnsettlements } = this.#tally
+    const counts = this.#counts
     const durationMs = clock.now() - this.#startedAt
-    const tallied = { failedCalls, earlyUnsettlements, retriedAtEnd: this.#retriedAtEnd }
-    const counts = { ...this.#generator.counts, ...this.#judge.counts, ...tallied }
     const unjudged = this.#unjudged()
+    const faults = this.#faults?.result() ?? null
+    const isWhole = this.#isComplete && differencesCount === 0
     return {
-      ...{ formatVersion: 1, target, startedAt: new Date(this.#startedDate).toISOString(), durationMs },
+      formatVersion: 1,
+      target,
+      startedAt: new Date(this.#startedDate).toISOString(),
+      durationMs,
       seed,
       runId,
       chaos,
@@ -325,20 +357,19 @@ class Run {
       requests,
       counts,
       differencesCount,
-      passed: this.#isComplete && differencesCount === 0 && unjudged === null,
-      stopped: this.#isStopped,
       unjudged,
+      faults,
+      passed: isWhole && unjudged === null && (faults === null || faults.stopped === null),
+      stopped: this.#isStopped,
       complete: this.#isComplete,
-      costs: costsOf(this.#accounts),
-      limitations: limitationsOf(this.#settings, this.#accounts, counts, durationMs),
-      differences: [...differences],
+      foreignAnswers: this.#tally.foreign,
+      differences,
       requestsPerSecond: perSecond(requests, durationMs),
       latencyMs: this.#tally.latency(),
-      answers: this.#tally.answers(),
-      faultsInjected: { ...faultsInjected },
+      answers: this.#tally.answers,
+      faultsInjected,
       books: { players: this.#accounts.map(playerBooksOf) },
       timeline: this.#timeline?.read() ?? null,
-      faults: null,
     }
   }
 }

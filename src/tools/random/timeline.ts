@@ -10,8 +10,6 @@ export interface SimulationTimeline {
   partMs: number
   /** At most 240, from the start of the run. */
   parts: TimelinePart[]
-  /** Of the first 50 players. */
-  balances: PlayerTimeline[]
 }
 
 export interface TimelinePart {
@@ -24,37 +22,35 @@ export interface TimelinePart {
   differences: number
   /** Of the answers; `null`: there was none. */
   latencyMs: Latency | null
-}
-
-export interface PlayerTimeline {
-  playerId: string
-  currency: string
-  /** The last one that was answered in each part. */
-  balances: { atMs: number; balance: DecimalText }[]
-}
-
-type Totals = Pick<TimelinePart, 'failedCalls' | 'faultsInjected' | 'differences'>
-
-interface Part extends Totals {
-  calls: number
-  refusals: number
-  latencies: Histogram
-  balances: Map<Account, { atMs: number; balance: Decimal }>
+  /** The last one that was answered, of each of the first 50 players. */
+  balances: Record<string, DecimalText>
 }
 
 const partsMax = 240
 const firstPartMs = 10
 const playersMax = 50
+
+class Part {
+  calls = 0
+  refusals = 0
+  failedCalls = 0
+  faultsInjected = 0
+  differences = 0
+  readonly latencies = new Histogram()
+  readonly balances = new Map<Account, Decimal>()
+}
+
 const counted = ['failedCalls', 'faultsInjected', 'differences'] as const
+type Totals = Pick<Part, (typeof counted)[number]>
 
 export class Timeline {
   #partMs = firstPartMs
   #parts: Part[] = []
-  #totals: Totals = { failedCalls: 0, faultsInjected: 0, differences: 0 }
-  readonly #accounts: readonly Account[]
+  #totals: Totals = new Part()
+  readonly #accounts: ReadonlySet<Account>
 
   constructor(accounts: readonly Account[]) {
-    this.#accounts = accounts.slice(0, playersMax)
+    this.#accounts = new Set(accounts.slice(0, playersMax))
   }
 
   /**
@@ -69,15 +65,15 @@ export class Timeline {
     if (reading.kind === 'no-answer') return
     if (reading.kind === 'refusal') part.refusals += 1
     part.latencies.record(latencyMs)
-    if (reading.kind === 'success' && reading.balance !== null)
-      part.balances.set(account, { atMs, balance: reading.balance })
+    if (reading.kind === 'success' && reading.balance !== null && this.#accounts.has(account))
+      part.balances.set(account, reading.balance)
   }
 
   /** Counts in the current part what has been added since the last call. */
   count(atMs: number, totals: Totals): Part {
     while (atMs >= partsMax * this.#partMs) this.#widen()
     const index = Math.floor(Math.max(0, atMs) / this.#partMs)
-    while (this.#parts.length <= index) this.#parts.push(createPart())
+    while (this.#parts.length <= index) this.#parts.push(new Part())
     const part = this.#parts[index] as Part
     for (const name of counted) part[name] += totals[name] - this.#totals[name]
     this.#totals = totals
@@ -85,21 +81,14 @@ export class Timeline {
   }
 
   read(): SimulationTimeline {
-    return {
-      partMs: this.#partMs,
-      parts: this.#parts.map(({ latencies, balances, ...part }) => ({
-        ...part,
-        latencyMs: latencies.latency(),
-      })),
-      balances: this.#accounts.map(account => ({
-        playerId: account.playerId,
-        currency: account.currency,
-        balances: this.#parts.flatMap(({ balances }) => {
-          const seen = balances.get(account)
-          return seen === undefined ? [] : [{ ...seen, balance: textOf(seen.balance, account.minorUnits) }]
-        }),
-      })),
-    }
+    const parts = this.#parts.map(({ latencies, balances, ...part }) => {
+      const texts = [...balances].map(([account, balance]) => [
+        account.playerId,
+        textOf(balance, account.minorUnits),
+      ])
+      return { ...part, latencyMs: latencies.latency(), balances: Object.fromEntries(texts) }
+    })
+    return { partMs: this.#partMs, parts }
   }
 
   /** Twice the width: every two parts become one. */
@@ -113,18 +102,8 @@ export class Timeline {
   }
 }
 
-const createPart = (): Part => ({
-  calls: 0,
-  refusals: 0,
-  failedCalls: 0,
-  faultsInjected: 0,
-  differences: 0,
-  latencies: new Histogram(),
-  balances: new Map(),
-})
-
 function addPart(into: Part, other: Part): void {
   for (const name of ['calls', 'refusals', ...counted] as const) into[name] += other[name]
   into.latencies.add(other.latencies)
-  for (const [account, seen] of other.balances) into.balances.set(account, seen)
+  for (const [account, balance] of other.balances) into.balances.set(account, balance)
 }

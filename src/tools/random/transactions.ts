@@ -1,5 +1,6 @@
 /** Creates the platform's transactions: ids, and the bodies of their requests (spec 4). */
 import { type Account, type Bet, type SimulatedOperation, shown, type Transaction } from './books.js'
+import type { DecidedTransaction } from './report.js'
 
 interface TransactionContent {
   /** @default null */
@@ -41,14 +42,24 @@ export class Transactions {
     const transactionId = of?.transactionId ?? this.newId(operation[0] as string)
     const currency = content.currency ?? bet.account.currency
     const transaction: Transaction = {
-      ...{ operation, transactionId, account, bet, amount, type, moves: misuse === undefined },
+      operation,
+      transactionId,
+      account,
+      bet,
+      amount,
+      type,
+      moves: misuse === undefined,
       // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and
       // "-"; values of the operator are escaped.
       body:
         `{"transactionId":"${transactionId}","betId":"${bet.betId}","playerId":${JSON.stringify(account.playerId)},` +
         `${this.#fieldsOf(operation, type, account)}${moneyOf(operation, amount, bet.account, currency)}` +
         `"transactionDate":"${new Date(this.#date()).toISOString()}"}`,
-      ...{ low: 0n, high: 0n, sentAt: 0, first: of?.first ?? null },
+      low: 0n,
+      high: 0n,
+      sentAt: 0,
+      first: of?.first ?? null,
+      firstAt: 0,
     }
     if (misuse === undefined) bet.transactions.push(transaction)
     return transaction
@@ -64,4 +75,21 @@ export class Transactions {
 function moneyOf(operation: SimulatedOperation, amount: bigint, account: Account, currency: string): string {
   if (operation !== 'placebet' && operation !== 'settlement') return ''
   return `"amount":${shown(amount, account)},"currency":${JSON.stringify(currency)},`
+}
+
+/** For the platform's report. */
+export function decidedOf(transaction: Transaction): DecidedTransaction {
+  const { operation, transactionId, bet, account, amount, type, body, first } = transaction
+  const { currency = account.currency, transactionDate } = JSON.parse(body)
+  return {
+    operation,
+    transactionId,
+    betId: bet.betId,
+    playerId: account.playerId,
+    transactionDate,
+    type: type === 'TECHNICAL_ERROR' ? null : type,
+    amount: operation === 'rollbackbet' ? null : shown(amount, account),
+    currency: currency === '' ? null : currency,
+    accepted: first?.kind === 'success',
+  }
 }

@@ -49,7 +49,7 @@ export function createTransport(settings: TargetSettings): Transport {
         return withoutSecrets(settledReading(settled), client.mask)
       }
       const delivery = mode === 'complete' ? undefined : deliveries[mode]
-      const { reply, mask } = await client.post(urls[operation], body, delivery)
+      const { reply, mask } = await client.send({ url: urls[operation], body, delivery })
       return withoutSecrets(readingOf(reply, operation !== 'settlement'), mask)
     },
     close: () => client.close(),

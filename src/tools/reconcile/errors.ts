@@ -1,4 +1,5 @@
 /** Errors that prevent a reconciliation. Differences are in the report. */
+import { ToolError } from '../wire/errors.js'
 import { JsonNumber } from '../wire/json.js'
 
 /**
@@ -15,15 +16,9 @@ export type ReconcileErrorCode =
   | 'INVALID_RECORDS'
   | 'TEMPORARY_FILE'
 
-/** Nothing was compared. Identified by `code`, which is stable; the message may change. */
-export class ReconcileError extends Error {
+/** Nothing was compared. */
+export class ReconcileError extends ToolError<ReconcileErrorCode> {
   override readonly name = 'ReconcileError'
-  readonly code: ReconcileErrorCode
-
-  constructor(code: ReconcileErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 /** @throws {ReconcileError} `INVALID_REPORT`, naming the line, and the column if there is one */

@@ -26,7 +26,7 @@ export interface ReconcileOptions {
    * time zone; in UTC, if the mapping has none.
    */
   from: string
-  /** The end of the range, which does not belong to it. */
+  /** The end of the range, which does not belong to it: at least a minute ago, or a note says so. */
   to: string
   /**
    * How far before and after the range the wallet is read too: it may record a transaction a little earlier
@@ -88,7 +88,7 @@ export function settingsOf(options: ReconcileOptions) {
     mapping.dates.boundary(options[name]) ??
     check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
   const [from, to] = [timeOf('from'), timeOf('to')]
-  if (from >= to) check.invalid('to must be later than from')
+  if (from >= to) check.invalid('to must be later than the start')
   return {
     ...options,
     ...{ reports, mapping, from, to },

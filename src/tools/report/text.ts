@@ -44,7 +44,8 @@ const colourOf: Record<Tone, number> = { pass: 32, warn: 33, fail: 31, none: 39 
 const painted: Paint = (tone, text) => `\u001b[${colourOf[tone]}m${text}\u001b[0m`
 
 const charactersMax = 10_000
-const plain = (text: string) => onOneLine(shortText(text, charactersMax))
+/** On one line, cut, and without what is invisible or controls a terminal. */
+export const plain = (text: string) => onOneLine(shortText(text, charactersMax))
 
 /** Charts are on the page only. */
 function linesOf(block: Block, paint: Paint): string[] {

@@ -22,7 +22,7 @@ const timeoutMs = 10_000
 /** Sends a body as JSON text. Never rejects: what went wrong is the `problem`. */
 export async function sendOverWire(target: TryTarget, path: string, body: string): Promise<WireTexts> {
   const url = new URL(`${target.baseUrl.replace(/\/$/, '')}${path}`)
-  const headers = { 'Content-Type': 'application/json', ...target.headers, Connection: 'close' }
+  const headers = { 'Content-Type': 'application/json', ...target.headers }
   const client = new HttpClient({})
   let request = ''
   const pieces = (bytes: Buffer) => {

@@ -16,7 +16,7 @@ export function urlOf(name: string, value: unknown): URL {
   if (url === null || !/^https?:$/.test(url.protocol))
     check.invalid(`${name} must be a URL of http or https, such as "http://127.0.0.1:3000/wallet"`)
   if (url.username !== '' || url.password !== '')
-    check.invalid(`${name} must not contain a user or password: use credentials, which are never shown`)
+    check.invalid(`${name} must not contain a user or password: they would be shown`)
   return url
 }
 

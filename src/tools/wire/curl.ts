@@ -9,9 +9,9 @@ interface CurlParts {
   user: string | null
   body: Uint8Array | null
   /** A command that prints the body, if it is too long to paste. */
-  bodyCommand?: string
+  bodyCommand?: string | undefined
   /** Additional curl options: `--max-time 0.05`. */
-  options?: readonly string[]
+  options?: readonly string[] | undefined
 }
 
 export function curlLine({ method, url, headers, user, body, bodyCommand, options = [] }: CurlParts): string {

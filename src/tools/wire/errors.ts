@@ -9,8 +9,7 @@
  * - `CURRENCY_MISMATCH`: the player has another currency.
  * - `BALANCE_MISMATCH`: simulation only; the player's balance differs from the given one.
  * - `INSUFFICIENT_TEST_FUNDS`: the balance is too low; the message names the amount that is needed.
- * - `SETTLEMENT_FAILED`: no settlement succeeded; audit: a bet could not be settled in the way that the
- *   options name.
+ * - `SETTLEMENT_FAILED`: audit only; a bet could not be settled in the way that the options name.
  * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a
  *   bet and its rollback.
  */
@@ -26,13 +25,16 @@ export type AuditErrorCode =
   | 'SETTLEMENT_FAILED'
   | 'BALANCE_UNREADABLE'
 
-/** Identified by `code`, which is stable; the message may change. */
-export class AuditError extends Error {
-  override readonly name = 'AuditError'
-  readonly code: AuditErrorCode
+/** An error of a tool. Identified by `code`, which is stable; the message may change. */
+export abstract class ToolError<Code extends string> extends Error {
+  readonly code: Code
 
-  constructor(code: AuditErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.code = code
   }
+}
+
+export class AuditError extends ToolError<AuditErrorCode> {
+  override readonly name = 'AuditError'
 }

@@ -14,13 +14,14 @@ export interface HttpCall {
   method?: string
   /** Without `host` and `content-length`, which are added. */
   headers: Readonly<Record<string, string>>
-  body: string
+  /** `null`: none, and no `content-length`. */
+  body: string | Uint8Array | null
   timeoutMs: number
   /** Without it, the request is sent at once, on a kept-alive connection. */
-  delivery?: Delivery
+  delivery?: Delivery | undefined
 }
 
-/** An unusual way to send a request, on a connection of its own. */
+/** An unusual way to send a request, on a connection of its own, which is closed afterwards. */
 export interface Delivery {
   /** The parts of the request that are sent. */
   pieces(request: Buffer): readonly Buffer[]
@@ -34,12 +35,23 @@ export interface Delivery {
 export type HttpReply = HttpAnswer | { error: string }
 
 const answerBytesMax = 1_048_576
-/**
- * A server may close a connection that was idle for longer, just when it is used again: after 5 s in
- * node:http.
- */
-const idleMsMax = 2_000
+/** A server that closes an idle connection just when it is used again would seem to fail. */
+const idleMsMax = 1_000
 const sweepEveryMs = 100
+
+const errorTexts: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed without an answer',
+  EPIPE: 'the connection was closed while the request was being sent',
+  ENOTFOUND: 'the host name is unknown',
+  ETIMEDOUT: 'the connection timed out',
+}
+
+/** `the connection was refused (ECONNREFUSED)` */
+function describeError({ message, code = '' }: Error & { code?: string }): string {
+  const text = errorTexts[code] ?? message
+  return code === '' ? text : `${text} (${code})`
+}
 
 export class HttpClient {
   readonly #tls: ConnectionOptions
@@ -64,9 +76,14 @@ export class HttpClient {
     }
   }
 
+  /** Closes all connections. The next request opens one. */
+  disconnect(): void {
+    for (const connection of [...this.#all]) connection.fail('closed by the caller')
+  }
+
   close(): void {
     clearInterval(this.#sweep)
-    for (const connection of [...this.#all]) connection.fail('closed by the caller')
+    this.disconnect()
   }
 
   #to(url: URL): Connection {
@@ -94,7 +111,8 @@ export class HttpClient {
   #closeExpired(): void {
     const now = performance.now()
     for (const connection of this.#all) {
-      if (now - connection.since > connection.waitsMs) connection.fail('timed out')
+      const { since, waitsMs } = connection
+      if (now - since > waitsMs) connection.fail(`no answer within ${waitsMs.toLocaleString('en')} ms`)
     }
   }
 }
@@ -106,6 +124,8 @@ class Connection {
   /** Waits for the result of the request in flight; `null` if there is none. */
   #pending: ((reply: HttpReply) => void) | null = null
   #received: Buffer = Buffer.alloc(0)
+  /** It is not used again. */
+  #isLast = false
   isClosed = false
   /** When the request in flight was sent, or the last one answered; and how long the connection may wait. */
   since = performance.now()
@@ -115,7 +135,7 @@ class Connection {
     this.#socket = socket
     this.#events = events
     socket.on('data', chunk => this.#receive(chunk as Buffer))
-    socket.on('error', (error: NodeJS.ErrnoException) => this.fail(error.code ?? error.message))
+    socket.on('error', error => this.fail(describeError(error)))
     socket.on('close', () => this.#end())
   }
 
@@ -126,6 +146,7 @@ class Connection {
   ): Promise<HttpReply> {
     this.since = performance.now()
     this.waitsMs = timeoutMs
+    this.#isLast = delivery !== undefined
     const reply = new Promise<HttpReply>(resolve => {
       this.#pending = resolve
     })
@@ -159,7 +180,7 @@ class Connection {
     else {
       this.since = performance.now()
       this.waitsMs = idleMsMax
-      if (parsed.reusable) this.#events.onIdle()
+      if (parsed.reusable && !this.#isLast) this.#events.onIdle()
       else this.#close()
       this.#answer(parsed)
     }
@@ -188,8 +209,13 @@ class Connection {
   }
 }
 
-function bytesOf({ url, method = 'POST', headers, body }: HttpCall): Buffer {
-  const all = { host: url.host, ...headers, 'content-length': String(Buffer.byteLength(body)) }
+function bytesOf({ url, method = 'POST', headers, body, delivery }: HttpCall): Buffer {
+  const all = {
+    host: url.host,
+    ...headers,
+    ...(delivery === undefined ? {} : { connection: 'close' }),
+    ...(body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+  }
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n`
   for (const [name, value] of Object.entries(all)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
@@ -198,7 +224,7 @@ function bytesOf({ url, method = 'POST', headers, body }: HttpCall): Buffer {
       throw new TypeError(`headers: the value of ${name} is not valid in HTTP`)
     head += `${name}: ${value}\r\n`
   }
-  return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), Buffer.from(body)])
+  return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), Buffer.from(body ?? '')])
 }
 
 function openSocket(url: URL, tls: ConnectionOptions): Socket {

@@ -47,9 +47,11 @@ export function secretsOf({
   credentials,
   headers,
   settle,
-}: Pick<TargetSettings, 'credentials' | 'headers' | 'settle'>): string[] {
+  signSecret,
+}: Pick<TargetSettings, 'credentials' | 'headers' | 'settle' | 'signSecret'>): string[] {
   return [
     ...(credentials === null ? [] : [credentials.password]),
+    ...(signSecret === null ? [] : [signSecret]),
     ...secretsIn(headers),
     ...(typeof settle === 'object' && 'url' in settle ? secretsIn(settle.headers) : []),
   ]

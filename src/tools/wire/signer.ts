@@ -23,20 +23,20 @@ const optionNames = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHead
 const digests: Readonly<Record<string, string>> = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' }
 
 /**
- * @returns the option `sign` of audit and simulator
+ * @returns the option `sign` of audit and simulator, with its secret, so that reports can mask it
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
 export function signerOf(
   options: SignerOptions,
   secret: string,
-): (request: SignedRequest) => Record<string, string> {
+): ((request: SignedRequest) => Record<string, string>) & { secret: string } {
   check.names(options, optionNames)
   const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampHeader } = options
   const header = textOption('header', options.header, 'the name of the header that has the signature')
   const digest = digests[check.oneOf('algorithm', algorithm, Object.keys(digests))] ?? ''
   const form = check.oneOf('encoding', encoding, ['hex', 'base64', 'base64url'] as const)
   const template = options.signed ?? (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}')
-  return ({ method, url, body }) => {
+  const sign = ({ method, url, body }: SignedRequest) => {
     const timestamp = String(Math.floor(Date.now() / 1000))
     const { pathname, search } = new URL(url)
     const parts = new Map<string, string | Uint8Array>([
@@ -53,4 +53,5 @@ export function signerOf(
       ...(timestampHeader === undefined ? {} : { [timestampHeader]: timestamp }),
     }
   }
+  return Object.assign(sign, { secret })
 }

@@ -1,5 +1,6 @@
 /** The options of the wallet that the audit and the simulator call, and how its bets are settled. */
 import type { ConnectionOptions } from 'node:tls'
+import { fieldOf } from '../../foreign-values.js'
 import type { SettlementRequest } from '../../requests.js'
 import { isoMinorUnits } from '../numbers/minor-units.js'
 import { baseUrlOf, check, checkCredentials, headersOf, isText, targetOf, urlOf } from './checks.js'
@@ -109,6 +110,8 @@ export interface TargetSettings {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>
   sign: ((request: SignedRequest) => Record<string, string> | Promise<Record<string, string>>) | null
+  /** That `sign` has as its property `secret`: no output shows it. */
+  signSecret: string | null
   tls: ConnectionOptions
   settle: Settle
   timeoutMs: number
@@ -145,12 +148,14 @@ export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOpt
   if (signal !== undefined && typeof signal?.aborted !== 'boolean')
     check.invalid('signal must be an AbortSignal')
   const minorUnits = options.minorUnits?.bind(options)
+  const signSecret = fieldOf(options.sign, 'secret')
   return {
     base,
     target,
     credentials: credentials ?? null,
     headers: headersOf('headers', options.headers),
     sign: options.sign?.bind(options) ?? null,
+    signSecret: isText(signSecret) ? signSecret : null,
     tls,
     settle: settleOf(settle, target),
     timeoutMs: check.whole('timeoutMs', timeoutMs, 1, 600_000),

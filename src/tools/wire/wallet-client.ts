@@ -1,39 +1,60 @@
 /** Calls of the wallet under test: with its credentials and signatures, and a mask for what it answers. */
 import { basicOf } from './checks.js'
-import { type Delivery, HttpClient, type HttpReply } from './http-client.js'
+import { type HttpCall, HttpClient, type HttpReply } from './http-client.js'
 import { type Mask, maskOf, secretsIn, secretsOf } from './secrets.js'
 import type { TargetSettings } from './target.js'
 
+/** How calls are authenticated. */
+export type Caller = Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>
+
+export interface WalletCall extends Omit<HttpCall, 'headers' | 'timeoutMs'> {
+  /** In addition to those of the options, or instead of them. */
+  headers?: Readonly<Record<string, string>> | undefined
+  /** Instead of that of the options. */
+  caller?: Caller
+  /** Instead of that of the options. */
+  timeoutMs?: number | undefined
+}
+
 export interface WalletClient {
   /**
-   * Posts a JSON body.
+   * Sends JSON.
    *
    * @returns the reply as it came, and a mask for reports: the wallet may repeat the secrets of the request
    * @throws what the option `sign` throws
    */
-  post(url: URL, body: string, delivery?: Delivery): Promise<{ reply: HttpReply; mask: Mask }>
+  send(call: WalletCall): Promise<{ reply: HttpReply; mask: Mask }>
   /** Of the secrets in the options. */
   readonly mask: Mask
+  /** Closes all connections. The next call opens one. */
+  disconnect(): void
   close(): void
 }
 
 export function createWalletClient(settings: TargetSettings): WalletClient {
-  const { base, sign, timeoutMs, tls } = settings
-  const client = new HttpClient(tls)
+  const { base } = settings
+  const client = new HttpClient(settings.tls)
   const given = [...secretsOf(settings), ...secretsIn(fixedHeaders(settings, base))]
   const mask = maskOf(given)
   return {
     mask,
-    async post(url, body, delivery) {
-      const fixed = fixedHeaders(settings, url)
-      const call = { url, body, timeoutMs, ...(delivery && { delivery }) }
-      if (sign === null || url.origin !== base.origin)
-        return { reply: await client.send({ ...call, headers: fixed }), mask }
-      const headers = { host: url.host, ...fixed }
-      const signed = await sign({ method: 'POST', url: url.href, headers, body: Buffer.from(body) })
-      const reply = await client.send({ ...call, headers: { ...fixed, ...signed } })
-      return { reply, mask: maskOf([...given, ...secretsIn(signed)]) }
+    async send({ caller = settings, headers, timeoutMs = settings.timeoutMs, ...call }) {
+      const { url, method = 'POST', body } = call
+      const fixed = { ...fixedHeaders({ ...settings, ...caller }, url), ...headers }
+      const sign = url.origin === base.origin ? caller.sign : null
+      const signed = await sign?.({
+        method,
+        url: url.href,
+        headers: { host: url.host, ...fixed },
+        body: Buffer.from(body ?? ''),
+      })
+      const all = { ...fixed, ...signed }
+      const reply = await client.send({ ...call, timeoutMs, headers: all })
+      // Signatures are new in each request.
+      const isGiven = sign === null && caller === settings
+      return { reply, mask: isGiven ? mask : maskOf([...given, ...secretsIn(all)]) }
     },
+    disconnect: () => client.disconnect(),
     close: () => client.close(),
   }
 }

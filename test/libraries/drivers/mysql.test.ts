@@ -7,7 +7,7 @@ import type { MariadbDatabase } from '../../mariadb/database.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
 import { type Accounts, mysqlHarness, type Opened } from '../../stores/mysql/harness.js'
-import { until } from '../../stores/mysql/wallet.js'
+import { until } from '../../until.js'
 import { blockOf, type Opener, openerOf, page } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 

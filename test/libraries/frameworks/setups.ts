@@ -1,11 +1,13 @@
 /** The files of `apps/`, which docs/frameworks.md shows, and the same frameworks with a body parser in front. */
+import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import { Module } from '@nestjs/common'
+import { type MiddlewareConsumer, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import type { NestExpressApplication } from '@nestjs/platform-express'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
 import type { WalletStore } from 'bet-wallet'
 import { createFetchHandler, createHttpHandler, createNodeListener, type HttpOptions } from 'bet-wallet/http'
+import { json } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Hono } from 'hono'
 import { cloneRawRequest } from 'hono/request'
@@ -53,6 +55,26 @@ async function onFastify(module: object, options: object, mount?: (app: NestFast
 class AppModule {}
 Module({})(AppModule)
 
+/** A host with a provider of the store, middlewares of its own that fail, a prefix, and a parser behind the wallet. */
+async function injected(store: WalletStore, options: HttpOptions) {
+  const { WalletService } = await load(() => import('./apps/nestjs-injected.js'), store, options)
+  class HostModule {
+    configure(consumer: MiddlewareConsumer) {
+      consumer
+        .apply((_request: unknown, _response: unknown, next: (error: Error) => void) =>
+          next(new Error('of the host')),
+        )
+        .forRoutes('*path')
+    }
+  }
+  Module({ providers: [{ provide: 'WALLET_STORE', useValue: store }, WalletService] })(HostModule)
+  return await onExpress(HostModule, {}, app => {
+    app.setGlobalPrefix('v1')
+    app.use('/wallet', app.get(WalletService).listener())
+    app.use(json())
+  })
+}
+
 /** The path that its router does not pass on. */
 const basePathAlone = { 'the base path alone': 404 }
 
@@ -88,6 +110,19 @@ export const setups: readonly Setup[] = [
       onFastify((await load(() => import('./apps/nestjs.js'), store, options)).WalletModule, {
         rawBody: true,
       }),
+  },
+
+  {
+    ...{ name: 'NestJS 12 on Express, with the store injected', front: 'none', mounted: true },
+    serve: injected,
+  },
+  {
+    ...{ name: 'A store per tenant', front: 'none' },
+    async serve(store, options) {
+      const { byHost } = await import('./apps/tenants.js')
+      const wallet = createNodeListener(store, options)
+      return createServer(byHost({ '127.0.0.1': wallet, wallet }))
+    },
   },
 
   // With a body parser in front, and other ways to mount the wallet.

@@ -1,6 +1,7 @@
 /**
- * Plays one hook of the library in this process: it throws one kind of value, then rejects with it. Prints what
- * was answered; an uncaught exception or rejection ends the process. `play.ts <hook> <kind>`
+ * Plays one hook of the library in this process: it throws each kind of value, then rejects with it. Prints a
+ * line per kind with what was answered; an uncaught exception or rejection ends the process.
+ * `play.ts <hook> <kind> …`
  */
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
@@ -25,7 +26,8 @@ import { type SimulationOptions, simulateSportsbook } from '../../../src/tools/r
 import { type ReconcileOptions, reconcile } from '../../../src/tools/reconcile/index.js'
 import { thrownValues } from './values.js'
 
-const [hook = '', kind = ''] = process.argv.slice(2)
+const [hook = '', ...kinds] = process.argv.slice(2)
+let kind = ''
 let isThrown = true
 
 const failing = (): never => {
@@ -37,7 +39,9 @@ const failing = (): never => {
 /** What a failure leaves behind: unhandled rejections come a turn later. */
 const turns = () => new Promise(resolve => setTimeout(resolve, 5))
 
-const memory = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '1000000.00' }])
+const newStore = () =>
+  createMemoryStore(['anna', 'ben'].map(playerId => ({ playerId, currency: 'EUR', balance: '1000000.00' })))
+const memory = newStore()
 
 async function serve(store: WalletStore, options: Partial<HttpOptions>) {
   const listener = createNodeListener(store, {
@@ -54,7 +58,7 @@ async function serve(store: WalletStore, options: Partial<HttpOptions>) {
 let bets = 0
 async function placebet(url: string, path = '/placebet'): Promise<number> {
   bets += 1
-  const ids = { transactionId: `t${bets}`, betId: `b${bets}`, playerId: 'anna', sessionId: 's' }
+  const ids = { transactionId: `t${bets}`, betId: `b${bets}`, playerId: 'ben', sessionId: 's' }
   const body = {
     ...ids,
     amount: 1,
@@ -185,7 +189,8 @@ async function relayOnce(options: Pick<RelayOptions, 'deliver' | 'onError'>) {
 
 /** What became of a run of a tool against a wallet, and whether the wallet answers the next call. */
 async function runTool(run: (baseUrl: string) => Promise<unknown>) {
-  const { server, url } = await serve(memory, {})
+  // A run stakes all that anna has.
+  const { server, url } = await serve(newStore(), {})
   const ended = await run(url).then(
     () => 'ended',
     () => 'rejected',
@@ -209,7 +214,7 @@ const auditing = (options: Partial<AuditOptions>) =>
 const simulating = (options: Partial<SimulationOptions>) =>
   runTool(baseUrl =>
     simulateSportsbook({
-      ...{ baseUrl, players: ['anna'], bets: 5, chaos: 0, settle, seed: 1 },
+      ...{ baseUrl, players: ['anna'], bets: 60, chaos: 0, settle, seed: 1 },
       ...{ progressEveryMs: 1, giveUpAfterMs: 50, backOffMsMax: 0 },
       ...options,
     }),
@@ -315,9 +320,9 @@ const plays: Record<string, () => Promise<unknown[]>> = {
 
 export const hooks = Object.keys(plays)
 
-const play = plays[hook]
-if (play !== undefined) {
-  const thrown = await play()
+for (kind of kinds) {
+  isThrown = true
+  const thrown = await plays[hook]?.()
   isThrown = false
-  console.log(JSON.stringify({ thrown, rejected: await play() }))
+  console.log(JSON.stringify({ kind, thrown, rejected: await plays[hook]?.() }))
 }

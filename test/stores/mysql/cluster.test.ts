@@ -19,9 +19,10 @@ import { noGalera } from '../../mariadb/installation.js'
 import { startMariadb, withConnection } from '../../mariadb/server.js'
 import { relaysOn } from '../../outbox/nodes.js'
 import { overtakeOnMysql } from '../../outbox/overtaken.js'
+import { until } from '../../until.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
-import { placeBet as placementOf, settle, until } from './wallet.js'
+import { placeBet as placementOf, settle } from './wallet.js'
 
 /** Top-level: the kit's cases are made before the tests begin. */
 const cluster: GaleraCluster | null = noGalera === null ? await startGalera() : null

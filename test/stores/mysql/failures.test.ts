@@ -5,7 +5,8 @@ import { classifyError } from '../../../src/stores/mysql/errors.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
-import { openWallet, placeBet, settle, until, type Wallet, type WalletSetup } from './wallet.js'
+import { until } from '../../until.js'
+import { openWallet, placeBet, settle, type Wallet, type WalletSetup } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 

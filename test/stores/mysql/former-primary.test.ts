@@ -12,7 +12,8 @@ import { type Replicated, startReplicated } from '../../mariadb/replica.js'
 import { type MariadbServer, withConnection } from '../../mariadb/server.js'
 import { type Address, openAddress } from '../../mysql/address.js'
 import { noServer } from '../../mysql/engine.js'
-import { keysOf, placeBet, until } from './wallet.js'
+import { until } from '../../until.js'
+import { keysOf, placeBet } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 const patience = { timeout: 60_000, interval: 50 }

@@ -15,9 +15,10 @@ import {
 import { openAddress } from '../../mysql/address.js'
 import { type GroupNode, type MysqlGroup, noGroup, startGroup } from '../../mysql/group.js'
 import { relaysOn } from '../../outbox/nodes.js'
+import { until } from '../../until.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
-import { keysOf, placeBet, until } from './wallet.js'
+import { keysOf, placeBet } from './wallet.js'
 
 /** Top-level: the kit's cases are made before the tests begin. */
 const group: MysqlGroup | null = noGroup === null ? await startGroup() : null

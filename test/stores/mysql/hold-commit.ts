@@ -7,6 +7,7 @@
  */
 import type { HeldCommit, HeldPlayer } from 'bet-wallet/testing'
 import type { Pool, RowDataPacket } from 'mysql2/promise'
+import { until } from '../../until.js'
 import { neighbourId } from '../kit-on-stores.js'
 
 const holdOf = (schema: string) => `${schema} hold`
@@ -33,9 +34,7 @@ export async function holdCommit(pool: Pool, schema: string): Promise<HeldCommit
     const [rows] = await holder.query({ sql: 'SELECT IS_USED_LOCK(?)', rowsAsArray: true }, [firstOf(schema)])
     return (rows as unknown as [unknown][])[0]?.[0] !== null
   }
-  const reached = (async () => {
-    while (!isReleased && !(await waits())) await new Promise(setImmediate)
-  })()
+  const reached = until(async () => isReleased || (await waits()))
   return {
     reached,
     release() {

@@ -11,7 +11,7 @@ import {
 } from 'bet-wallet/mysql'
 import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { grantsFor } from '../../../src/tools/command/grants.js'
+import { mysqlGrants } from '../../../src/tools/command/mysql.js'
 import { readPage, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import type { MariadbServer } from '../../mariadb/server.js'
@@ -179,7 +179,7 @@ describe.skipIf(noServer !== null)(
       ...{ pool, configOf: () => config, accounts },
       async openStore(server, options) {
         const { timeoutMs: _, lockTimeoutMs: __, ...named } = options
-        for (const statement of grantsFor('mysql', named, 'store', user)) await pool.query(statement)
+        for (const statement of mysqlGrants(named, 'store', user)) await pool.query(statement)
         const own = mysql.createPool({ ...server, user, password: 'x', connectionLimit: 8 })
         const connections = new Set<number>()
         own.pool.on('connection', ({ threadId }) => connections.add(threadId))
@@ -194,6 +194,6 @@ describe.skipIf(noServer !== null)(
 
 test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the reserved column', use => {
   const reserving = { players: { ...players, reserved: 'locked' } }
-  const printed = grantsFor('mysql', reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
+  const printed = mysqlGrants(reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
   expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })

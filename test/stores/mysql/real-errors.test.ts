@@ -3,7 +3,8 @@ import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { MariadbServer } from '../../mariadb/server.js'
 import { isMysql, noServer, startServer } from '../../mysql/engine.js'
-import { keysOf, openWallet, placeBet, settle, until, type Wallet } from './wallet.js'
+import { until } from '../../until.js'
+import { keysOf, openWallet, placeBet, settle, type Wallet } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 

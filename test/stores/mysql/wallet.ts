@@ -44,11 +44,6 @@ export interface Wallet {
 
 let schemas = 0
 
-/** Polls without a guessed pause. The time limit of the test ends it. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(setImmediate)
-}
-
 /** With the library's own players' table: alice, bob and carol have 100 EUR each. */
 export async function openWallet({ admin, config, options = {}, ddl = [] }: WalletSetup): Promise<Wallet> {
   schemas += 1

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleRollbackBet, recordSettlement } from '../../../src/handlers.js'
 import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { placeBet, rollbackBet, settlement } from '../../fixtures.js'
-import { databaseOfFile, endOf, placing, settling, until, type Wallet } from './wallet.js'
+import { until } from '../../until.js'
+import { databaseOfFile, endOf, placing, settling, type Wallet } from './wallet.js'
 
 const { admin, url, opened, open: wallet } = await databaseOfFile()
 

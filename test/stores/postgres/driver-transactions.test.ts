@@ -7,7 +7,8 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import type { PostgresClient } from '../../../src/stores/postgres/index.js'
 import { createPostgresStore, migratePostgres, type Query } from '../../../src/stores/postgres/index.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
-import { endOf, longTimeouts, outOfTime, placing, until } from './wallet.js'
+import { until } from '../../until.js'
+import { endOf, longTimeouts, outOfTime, placing } from './wallet.js'
 
 const { url, pool: admin, drop } = await freshDatabase()
 const closing: (() => Promise<unknown>)[] = []

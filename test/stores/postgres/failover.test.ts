@@ -20,7 +20,8 @@ import {
 import { placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { noServerOfOurOwn, withClient } from '../../postgres/server.js'
-import { endOf, until } from './wallet.js'
+import { until } from '../../until.js'
+import { endOf } from './wallet.js'
 
 let cluster: Cluster
 const pools: pg.Pool[] = []
@@ -233,7 +234,13 @@ describe.each<[name: string, options: PostgresStoreOptions]>([
     expect(await answer).toMatchObject({ code: 'COMMIT_UNKNOWN' })
 
     cluster.link.release()
-    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
+    // While a commit still waits, a retry is answered 503, and the platform sends it again.
+    let retry: unknown
+    await until(async () => {
+      retry = await endOf(handlePlaceBet(store, placeBet()))
+      return !(retry instanceof Error)
+    })
+    expect(retry).toMatchObject({ ok: true, replayed: true })
     expect(await recorded()).toEqual(['placebet place-1 -30'])
     expect(await balance('alice')).toBe('70')
   })

@@ -18,6 +18,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '../../postgres/server.js'
+import { until } from '../../until.js'
 import { endOf, expectBooksToBalance, openWallet, type Wallet } from './wallet.js'
 
 const answersMin = Number(process.env.SOAK_ANSWERS ?? 400)
@@ -84,7 +85,7 @@ async function play(wallet: Wallet, stores: readonly PostgresStore[]): Promise<n
           ),
         )
       }
-      while (answered < Math.min(next, answersMin)) await new Promise(setImmediate)
+      await until(() => answered >= Math.min(next, answersMin))
     }
   }
   await Promise.all([...Array.from({ length: callers }, (_, index) => caller(index)), fault()])

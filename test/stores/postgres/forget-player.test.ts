@@ -3,8 +3,9 @@ import { recordSettlement } from 'bet-wallet'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { settlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { until } from '../../until.js'
 import { forgetOnPostgres, recipeFor } from '../forget-player.js'
-import { endOf, longTimeouts, openWallet, placing, settling, until } from './wallet.js'
+import { endOf, longTimeouts, openWallet, placing, settling } from './wallet.js'
 
 const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
 afterAll(drop)

@@ -14,7 +14,8 @@ import {
 import { placeBet, rollbackBet } from '../../fixtures.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { noServerOfOurOwn, type PostgresServer, startPostgres, withClient } from '../../postgres/server.js'
-import { endOf, longTimeouts, placing, until } from './wallet.js'
+import { until } from '../../until.js'
+import { endOf, longTimeouts, placing } from './wallet.js'
 
 let cluster: Cluster
 const pools: pg.Pool[] = []

@@ -15,7 +15,8 @@ import { handlePlaceBet } from '../../../src/handlers.js'
 import { placeBet } from '../../fixtures.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { noServerOfOurOwn, withClient } from '../../postgres/server.js'
-import { databaseOfFile, endOf, longTimeouts, placing, until } from './wallet.js'
+import { until } from '../../until.js'
+import { databaseOfFile, endOf, longTimeouts, placing } from './wallet.js'
 
 const hooks: [name: string, options: PostgresStoreOptions][] = [
   ['one statement', {}],

@@ -10,7 +10,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../../postgres/server.js'
-import { endOf, openWallet, placing, until } from './wallet.js'
+import { until } from '../../until.js'
+import { endOf, openWallet, placing } from './wallet.js'
 
 const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
 afterAll(drop)

@@ -13,6 +13,7 @@ import {
 import { createHttpHandler } from '../../../src/http/index.js'
 import { faultOf, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { until } from '../../until.js'
 import {
   endOf,
   expectBooksToBalance,
@@ -20,7 +21,6 @@ import {
   openWallet,
   placing,
   settling,
-  until,
   type Wallet,
   type WalletSetup,
 } from './wallet.js'

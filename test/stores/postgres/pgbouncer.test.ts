@@ -9,8 +9,9 @@ import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { noPgBouncer, noPreparedStatements, startPgBouncer } from '../../postgres/pgbouncer.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
+import { until } from '../../until.js'
 import { numericAccounts, ownTable, postgresHarness } from './harness.js'
-import { endOf, expectBooksToBalance, longTimeouts, openWallet, placing, until } from './wallet.js'
+import { endOf, expectBooksToBalance, longTimeouts, openWallet, placing } from './wallet.js'
 
 const skipped = noPgBouncer === null ? '' : ` (skipped: ${noPgBouncer})`
 const hook: PostgresStoreOptions = {

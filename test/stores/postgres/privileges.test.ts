@@ -8,7 +8,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { grantsFor } from '../../../src/tools/command/grants.js'
+import { postgresGrants } from '../../../src/tools/command/postgres.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { rightsOf, useStore } from '../grants.js'
 import { judge } from '../kit-on-stores.js'
@@ -134,7 +134,7 @@ describe('with reserved funds, the kit as a role with exactly the rights that `g
     ...{ pool, url, accounts },
     async openStore(location, options) {
       const { timeoutMs: _, lockTimeoutMs: __, ...named } = options
-      for (const statement of grantsFor('postgres', named, 'store', role)) await pool.query(statement)
+      for (const statement of postgresGrants(named, 'store', role)) await pool.query(statement)
       const connectionString = Object.assign(new URL(location), { username: role, password: 'secret' }).href
       const own = new pg.Pool({ connectionString, max: 8 })
       const store = createPostgresStore(own, options)
@@ -147,6 +147,6 @@ describe('with reserved funds, the kit as a role with exactly the rights that `g
 
 test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the reserved column', use => {
   const reserving = { players: { ...tables.players, reserved: 'locked' } as PlayersTable }
-  const printed = grantsFor('postgres', reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
+  const printed = postgresGrants(reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
   expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })

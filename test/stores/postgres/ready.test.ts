@@ -13,8 +13,9 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
+import { until } from '../../until.js'
 import { openProxy } from './proxy.js'
-import { endOf, idle, longTimeouts, outOfTime, placing, until } from './wallet.js'
+import { endOf, idle, longTimeouts, outOfTime, placing } from './wallet.js'
 
 const { url, pool: admin, drop } = await freshDatabase()
 await migratePostgres(admin)

@@ -8,7 +8,8 @@ import type pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { bet, placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
-import { longTimeouts, openWallet, placing, until } from './wallet.js'
+import { until } from '../../until.js'
+import { longTimeouts, openWallet, placing } from './wallet.js'
 
 const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
 afterAll(drop)

@@ -12,6 +12,7 @@ import {
 } from '../../../src/stores/postgres/index.js'
 import { bet, live, transaction } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { until } from '../../until.js'
 
 export interface WalletSetup {
   /** For observing and interfering. It does not go through a proxy. */
@@ -55,11 +56,6 @@ export interface Stop {
 }
 
 let schemas = 0
-
-/** Polls without a guessed pause. The time limit of the test ends it. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(setImmediate)
-}
 
 /** Resolves once no connection is borrowed or waited for. */
 export async function idle(pool: pg.Pool): Promise<void> {

@@ -23,6 +23,7 @@ import {
 import { faultOf, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { unreadable } from '../../unreadable-errors.js'
+import { until } from '../../until.js'
 import {
   endOf,
   expectBooksToBalance,
@@ -32,7 +33,6 @@ import {
   outOfTime,
   placing,
   settling,
-  until,
   type Wallet,
 } from './wallet.js'
 

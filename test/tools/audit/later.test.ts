@@ -70,8 +70,8 @@ describe('without the options', () => {
     expect(idsOf(report, 'skipped')).toHaveLength(16)
     expect(new Set(report.results.map(({ reason }) => reason))).toEqual(
       new Set([
-        'no long pause was given (pauseMs)',
-        'no way to restart the wallet was given (restart)',
+        'no long pause was given (--pause)',
+        'no way to restart the wallet was given (--restart-command)',
         null,
       ]),
     )
@@ -189,12 +189,13 @@ describe('with the options', () => {
     expect(idsOf(before, 'failed')).toEqual(['AU-981'])
   })
 
-  it('a restart that fails skips its cases, with the reason', async () => {
+  it('a restart that fails skips its cases, with the reason, and the audit has not passed', async () => {
     const report = await audited(correct, { restart: { command: 'echo no such service >&2; exit 5' } })
     const reasons = report.results.filter(({ id }) => id.startsWith('AU-94')).map(({ reason }) => reason)
     expect(new Set(reasons)).toEqual(
       new Set(['the wallet could not be restarted: the command ended with code 5: no such service']),
     )
     expect(report.funds?.after).toBe(report.funds?.before)
+    expect(report.passed).toBe(false)
   })
 })

@@ -273,11 +273,11 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
       const alone = await run([], otherUrl)
       expect(lineOf(alone.out, 'server')).toMatch(/PROBLEM .*a standby or read-only/)
       expect(alone.code).toBe(1)
-      const none = await run(['--json'], `${otherUrl} ${otherUrl}`)
+      const none = await run(['--json', '-'], `${otherUrl} ${otherUrl}`)
       expect(JSON.parse(none.out).together).toMatchObject([{ state: 'problem', subject: 'server' }])
       expect(none.code).toBe(1)
       await otherAdmin.query('SET GLOBAL read_only = OFF')
-      const unlike = await run(['--json'], `${adminUrl} ${otherUrl}`)
+      const unlike = await run(['--json', '-'], `${adminUrl} ${otherUrl}`)
       expect(JSON.parse(unlike.out).together).toMatchObject([
         { state: 'unknown', text: expect.stringMatching(/^not checked whether .*: Server 2 of the list: /) },
       ])

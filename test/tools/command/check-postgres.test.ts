@@ -247,7 +247,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
           / 2 calls, by postgres, .*: INSERT INTO pam\.accounts \(id, currency, balance\) /,
         )
         expect(code).toBe(0)
-        const json = await run(['--json'])
+        const json = await run(['--json', '-'])
         expect(json.code).toBe(0)
         expect(JSON.parse(json.out)).toMatchObject({
           passed: true,
@@ -392,9 +392,9 @@ test.each([
   [['--balance', 'cents'], '--balance needs --players'],
   [
     [...'--players pam.accounts --id id --currency c --balance b --id-type foo'.split(' ')],
-    'players.idType must be',
+    '--id-type must be',
   ],
-  [['--schema', ''], 'schema must be'],
+  [['--schema', ''], '--schema is missing: its value is empty'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand([
     'check',

@@ -31,6 +31,14 @@ test.each(commands)('given neither, then %s names the option and both variables'
   )
 })
 
+test('given BET_WALLET_SCHEMA, then it is the schema, unless the option names another', async () => {
+  const environment = { ...none, DATABASE_URL: urlOf(1), BET_WALLET_SCHEMA: 'elsewhere' }
+  const words = ['grants', 'wallet', '--own-players']
+  expect((await runCommand(words, { environment })).out).toContain('ON SCHEMA "elsewhere"')
+  const named = await runCommand([...words, '--schema', 'here'], { environment })
+  expect(named.out).toContain('ON SCHEMA "here"')
+})
+
 test.each(commands.slice(0, -1))(
   'given several URLs, which check reads, then %s says so',
   async (...words) => {

@@ -77,7 +77,7 @@ test.each([
   [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],
   [['wallet', ...mapping.slice(0, -1), 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
   [['wallet', ...mapping.slice(0, -1), 'EUR=2,EUR=3'], '--minor-units must be 2, or EUR=2,JPY=0'],
-  [['wallet', '--players', 'accounts', ...mapping.slice(2)], 'players.table must be a table with its schema'],
+  [['wallet', '--players', 'accounts', ...mapping.slice(2)], '--players must be a table with its schema'],
 ])('given %j, then exit code 2 and the problem', async (words, problem) => {
   const { code, error } = await runCommand(['grants', ...words, ...servers['docs/postgres.md']])
   expect(error).toContain(problem)

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/tools/command/init.js'
 import { playersOf } from '../../../src/tools/init/mapping.js'
 import type { Answers } from '../../../src/tools/init/propose.js'
@@ -67,17 +67,24 @@ describe('on PostgreSQL', () => {
     const { code, out, error } = await run(folder, [], database.url)
     expect([code, error]).toEqual([2, ''])
     expect(out.split('\n')).toEqual([
-      'players    pam.accounts  it has an id and a balance',
-      'currency   currency      text, judged by its name',
-      'balance    cash          bigint',
-      'may bet    anyone        no column looks like a status',
-      'Which column is the playerId that the platform sends? State it: --id',
-      '  --id account_id  bigint, unique',
-      '  --id account_no  text, unique',
-      'cash is bigint: how many decimals of a currency does it hold? State it: --minor-units',
-      '  --minor-units 2            hundredths (cents) in every currency',
-      '  --minor-units 0            whole units: bets with cents are refused',
-      '  --minor-units EUR=2,JPY=0  by currency: name each one that you have',
+      "The mapping of your players' table",
+      'players   pam.accounts: it has an id and a balance',
+      'currency  currency: text, judged by its name',
+      'balance   cash: bigint',
+      'may bet   anyone: no column looks like a status',
+      '',
+      '--id',
+      '  Which column is the playerId that the platform sends?',
+      '  account_id  bigint, unique',
+      '  account_no  text, unique',
+      '',
+      '--minor-units',
+      '  cash is bigint: how many decimals of a currency does it hold?',
+      '  2            hundredths (cents) in every currency',
+      '  0            whole units: bets with cents are refused',
+      '  EUR=2,JPY=0  by currency: name each one that you have',
+      '',
+      'UNCLEAR: state --id and --minor-units',
       '',
     ])
     expect(filesOf(folder)).toEqual(['package.json'])
@@ -88,18 +95,19 @@ describe('on PostgreSQL', () => {
     const options = ['--id', 'account_no', '--minor-units', '2', '--folder', 'src/wallet']
     const { code, out, error } = await run(folder, [...options, '--database-url', url])
     expect([code, error]).toEqual([0, ''])
-    expect(out).toMatch(/^players {4}pam\.accounts +it has an id and a balance\nid {9}account_no/)
+    expect(out).toMatch(/^players +pam\.accounts: it has an id and a balance\nid +account_no: /m)
     expect(out).toContain('  export DATABASE_URL=…  # the URL of this database: the programs read it\n')
     expect(out).toContain('No unique constraint on account_no is visible')
     expect(out).toMatch(
-      /Written: src\/wallet\/store\.ts\n[\s\S]*\n {2}npx bet-wallet migrate --players pam\.accounts --id account_no --currency currency --balance cash --balance-type minor-units --minor-units 2 --lookup-indexes {2}# creates .* with --print, SQL for your migration tool\n/,
+      /\n {2}npx bet-wallet migrate --players pam\.accounts --id account_no --currency currency --balance cash --balance-type minor-units --minor-units 2 --lookup-indexes {2}# creates .* with --print, SQL for your migration tool\n/,
     )
     expect(out).toMatch(
       /\n {2}npx bet-wallet grants wallet {2}# prints the rights of the role wallet; .*--for settlements\n/,
     )
     expect(out).toContain('  npx tsx src/wallet/server.ts  # serves the calls;')
     expect(out).toContain('  npx bet-wallet audit http://127.0.0.1:3000/wallet ')
-    expect(out).toMatch(/\n {2}npx bet-wallet check {2}# .*wallet's user\n$/)
+    expect(out).toMatch(/\n {2}npx bet-wallet check {2}# .*wallet's user\n/)
+    expect(out).toMatch(/\nWRITTEN: src\/wallet\/store\.ts, src\/wallet\/server\.ts, src\/wallet\/kit\.ts\n$/)
     expect(filesOf(join(folder, 'src/wallet'))).toEqual(['kit.ts', 'server.ts', 'store.ts'])
   })
 
@@ -110,11 +118,14 @@ describe('on PostgreSQL', () => {
     const options = ['--players', 'pam.members']
     const unclear = await run(folder, options, database.url)
     expect(unclear.code).toBe(2)
-    expect(unclear.out.split('\n').slice(-5)).toEqual([
-      expect.stringMatching(/^Who may bet\? .* State it: --may-bet$/),
-      '  --may-bet state=…         enum: Active, closed, or null',
-      '  --may-bet closed_at=null  timestamp with time zone, or null',
-      '  --may-bet anyone          closed and excluded players too',
+    expect(unclear.out.split('\n').slice(-8)).toEqual([
+      '--may-bet',
+      expect.stringMatching(/^ {2}Who may bet\? /),
+      '  state=…         enum: Active, closed, or null',
+      '  closed_at=null  timestamp with time zone, or null',
+      '  anyone          closed and excluded players too',
+      '',
+      'UNCLEAR: state --may-bet',
       '',
     ])
     expect(filesOf(folder)).toEqual(['package.json'])
@@ -135,7 +146,7 @@ describe('on PostgreSQL', () => {
     writeFileSync(join(folder, 'kit.ts'), 'mine')
     const { code, out, error } = await run(folder, ['--id', 'account_no', '--minor-units', '2'], url)
     expect(code).toBe(2)
-    expect(out).toMatch(/^players {4}pam\.accounts [\s\S]*\nunit {7}minor units, 2 decimals /)
+    expect(out).toMatch(/^players +pam\.accounts: [\s\S]*\nunit +minor units, 2 decimals: /m)
     expect(error).toMatch(/^kit\.ts exists, and nothing is overwritten: no file was written\./)
     expect(filesOf(folder)).toEqual(['kit.ts', 'package.json'])
     expect(readFileSync(join(folder, 'kit.ts'), 'utf8')).toBe('mine')
@@ -179,12 +190,14 @@ describe('given a terminal', () => {
   async function typing(lines: readonly string[], options: Answers = {}, from = schema) {
     const printed: string[] = []
     const left = [...lines]
-    const ask = async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(text => void printed.push(String(text)))
+    const ask = async (question: string) => {
+      printed.push(question)
       const line = left.shift()
       if (line === undefined) throw new Error(`Asked once more: ${printed.at(-1)}`)
       return line
     }
-    const proposal = await decide(from, options, { ask, print: line => printed.push(line) })
+    const proposal = await decide(from, options, ask).finally(() => log.mockRestore())
     return {
       players: proposal && playersOf(proposal.mapping),
       mayBet: proposal?.mapping.mayBet,
@@ -192,25 +205,29 @@ describe('given a terminal', () => {
     }
   }
 
-  test('then it asks one question after the other, by number or by name', async () => {
-    const { players, printed } = await typing(['2', 'EUR', '2'])
+  test('then it asks one question after the other, each below what is known', async () => {
+    const { players, printed } = await typing(['account_no', 'EUR', '2'])
     expect(players).toEqual({
       ...{ table: 'pam.bet_wallet_players', id: 'account_no', currency: 'currency' },
       ...{ balance: 'cash', balanceType: 'minor-units', minorUnits: 2 },
     })
-    expect(printed.slice(0, 6)).toEqual([
-      expect.stringMatching(/^players {4}pam\.accounts /),
-      expect.stringMatching(/^balance {4}cash /),
-      expect.stringMatching(/^may bet {4}anyone /),
-      'Which column is the playerId that the platform sends?',
-      '  1 id          bigint, unique',
-      '  2 account_no  text, unique',
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /players +pam\.accounts: [\s\S]*\nUNCLEAR: state --id and --currency and --minor-units$/,
+      ),
+      '--id: ',
+      expect.stringMatching(/id +account_no: as stated[\s\S]*\nUNCLEAR: state --currency and --minor-units$/),
+      '--currency: ',
+      expect.stringMatching(/currency +EUR: as stated[\s\S]*\nUNCLEAR: state --minor-units$/),
+      '--minor-units: ',
+      expect.stringMatching(/\nCLEAR: every part of the mapping is known$/),
     ])
   })
 
   test('then an answer that cannot be is asked again', async () => {
     const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2'])
     expect(players).toMatchObject({ id: 'id', idType: 'bigint', minorUnits: { EUR: 2 } })
+    expect(printed).toContainEqual(expect.stringMatching(/^--id: pam\.accounts has no column no\./))
     expect(printed).toContainEqual(expect.stringMatching(/^--currency: pam\.accounts has no column euro/))
   })
 
@@ -219,7 +236,7 @@ describe('given a terminal', () => {
     const stated = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['id']))
     const { mayBet, printed, left } = await typing(['', 'state=no', 'state=on'], {}, stated)
     expect([mayBet, left]).toMatchObject([[{ column: { name: 'state' }, values: ['on'] }], []])
-    expect(printed).toContain('  - state=…  enum: on, off')
+    expect(printed[0]).toContain('\n  state=…  enum: on, off\n')
     expect(printed).toContain('--may-bet state=no: "no" is no value of state, which is on, off')
   })
 

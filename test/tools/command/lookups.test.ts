@@ -70,7 +70,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     })
 
     it('prints JSON, and reads the URL from the environment', async () => {
-      const { code, out } = await run(['bet', 'b-123', '--json', ...options], { url })
+      const { code, out } = await run(['bet', 'b-123', '--json', '-', ...options], { url })
       expect(code).toBe(0)
       expect(JSON.parse(out)).toMatchObject({
         ...{ betId: 'b-123', bet: { stake: '30' }, verdict: expect.stringMatching(/^Taken once/) },
@@ -114,8 +114,8 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       ],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
       const { code, out, error } = await run([...words, ...options], { url })
-      expect([code, out]).toEqual([1, ''])
-      expect(error).toMatch(message)
+      expect([code, error]).toEqual([1, ''])
+      expect(out).toMatch(message)
     })
 
     it.each([
@@ -123,7 +123,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       [['transaction', 't-9'], []],
       [['player', 'unknown-1'], null],
     ])('prints JSON of an unknown id, with exit code 1: %j', async (words, json) => {
-      const { code, out, error } = await run([...words, '--json', ...options], { url })
+      const { code, out, error } = await run([...words, '--json', '-', ...options], { url })
       expect([code, error]).toEqual([1, ''])
       expect(JSON.parse(out)).toEqual(json)
     })
@@ -137,6 +137,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     it('writes pages for a dispute beside the text, and no part of the URL', async () => {
       const page = join(folder, `${name}.html`)
       for (const [words, text] of [
+        [['transaction', 's-1'], /The bet was settled: the payout of 75\.00 EUR was credited\./],
         [['bet', 'b-123'], /The bet was settled: the payout of 75\.00 EUR was credited\./],
         [['player', 'anna'], /Another transaction had placed the bet already; nothing was debited\./],
       ] as const) {
@@ -193,7 +194,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const { code, error } = await run(words, { url: bare.url ?? '' })
         expect(code).toBe(2)
         expect(error).toMatch(
-          /^.* has no index on \(player_id, recorded_at\).*\. See bet-wallet\/docs\/lookups\.md#indexes\. Here, allowScan is --scan\.\n$/,
+          /^.* has no index on \(player_id, recorded_at\).*\. Or read the whole table: option --scan\..*\n\nSee bet-wallet player --help\.\n$/,
         )
         expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
       } finally {
@@ -261,11 +262,11 @@ describe('a config file', () => {
         ...words,
       ])
 
-    it('is in words, or with --json as data', async () => {
+    it('is in words, or as JSON', async () => {
       const { code, out, error } = await owedWith([])
       expect([code, error]).toEqual([0, ''])
       expect(out).toMatch(/2026-11-01 10:00:00\.000 .*b-1[\s\S]*\nOWED: 40\.00 EUR, of 2 bets\n$/)
-      const json = await owedWith(['--json'])
+      const json = await owedWith(['--json', '-'])
       expect(json.code).toBe(0)
       expect(JSON.parse(json.out)).toMatchObject({
         totals: [{ currency: 'EUR', owed: '40', bets: 2 }],
@@ -279,7 +280,7 @@ describe('a config file', () => {
       [['--to', '2026-11-02'], ['b-1']],
       [['--player', 'ben', '--to', '2026-11-02'], []],
     ])('only that of %j: %j', async (words, betIds) => {
-      const { out } = await owedWith([...words, '--json'])
+      const { out } = await owedWith([...words, '--json', '-'])
       expect(JSON.parse(out).bets.map((bet: { betId: string }) => bet.betId)).toEqual(betIds)
     })
   })
@@ -316,8 +317,8 @@ it.each([
   ],
   [['owed', 'b-1'], /owed has no arguments: b-1/],
   [
-    ['transaction', 't-1', '--html', 't.html'],
-    /^Unknown option '--html'\n\nSee bet-wallet transaction --help\.\n$/,
+    ['transaction', 't-1', '--lines', 't.jsonl'],
+    /^Unknown option '--lines'\n\nSee bet-wallet transaction --help\.\n$/,
   ],
   [['bet', 'b-1', '--html', '/nowhere/bet.html'], /\/nowhere\/bet\.html cannot be written/],
   [['player', 'anna', '--html', '/'], /\/ cannot be written: it is a directory/],

@@ -111,7 +111,7 @@ describe.each([
       const first = await run(players)
       expect([first.code, first.error]).toEqual([0, ''])
       expect(first.out).toBe(
-        `Migrated: the schema ${wallet.tables.schema}, for ${wallet.tables.players.table}.\n`,
+        `Migration\n\nMIGRATED: the schema ${wallet.tables.schema}, for ${wallet.tables.players.table}.\n`,
       )
       await wallet.ready()
       const { indexes } = await wallet.count()
@@ -120,14 +120,14 @@ describe.each([
       await wallet.ready()
       // Also as a user without the rights: nothing is changed, and it does not say so.
       for (const words of [[], ['--lookup-indexes']])
-        expect((await run(words)).out).toBe(first.out.replace('Migrated', 'Nothing to do'))
+        expect((await run(words)).out).toBe(first.out.replace('MIGRATED', 'NOTHING TO DO'))
     })
 
     test('the outbox beside the options without it: both have one table', async () => {
       expect((await run([...players, '--outbox', '--allow-other-options'])).code).toBe(0)
       const again = await run([])
       expect([again.code, again.error]).toEqual([0, ''])
-      expect(again.out).toMatch(/^Nothing to do: /)
+      expect(again.out).toMatch(/^NOTHING TO DO: /m)
     })
 
     test('other options: refused, unless on purpose', async () => {
@@ -169,7 +169,7 @@ test('given names with invisible characters, then they are printed as escapes', 
   const words = ['migrate', ...names, '--balance', 'balance', '--database-url', url]
   expect(await runCommand(words)).toEqual({
     ...{ code: 0, error: '' },
-    out: 'Migrated: the schema wal\\u202elet, for public.accounts\\u009b\\n.\n',
+    out: 'Migration\n\nMIGRATED: the schema wal\\u202elet, for public.accounts\\u009b\\n.\n',
   })
   await drop()
 })

@@ -1,5 +1,6 @@
 /** Each option is declared once, and its rules hold for all of them. */
 import { describe, expect, test, vi } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
 import { allCommands, commandNames } from '../../../src/tools/command/commands.js'
 import { decimal, duration, nameOf, type Option, time, whole } from '../../../src/tools/command/option.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
@@ -66,7 +67,7 @@ test.each(options.filter(({ option }) => option.isRequired))(
       .filter(each => each.command === command && each.option.isRequired && each.flag !== flag)
       .flatMap(({ option }) => wordsOf(option))
     await expect(run(['x', ...others])).rejects.toThrow(`${flag} is missing; there is no default`)
-    await expect(run(['x', ...others, flag, ''])).rejects.toThrow(`${flag} is missing; there is no default`)
+    await expect(run(['x', ...others, flag, ''])).rejects.toThrow(`${flag} is missing: its value is empty`)
   },
 )
 
@@ -92,6 +93,92 @@ test('the page lists each option with what the help says of it', () => {
       command,
     ).toContain(flag)
   }
+})
+
+/** What the tools, and not the parser, reject. Nothing listens on port 1. */
+const rejected: [words: string[], problem: RegExp][] = [
+  [['audit', 'x', '--player', 'a', '--currency', 'EUR'], /^<base-url> must be a URL/],
+  [
+    ['audit', 'http://a:b@127.0.0.1:1', '--player', 'a', '--currency', 'EUR'],
+    /^<base-url> must not contain a user/,
+  ],
+  ...(
+    [
+      [['--other-player', 'a'], /^--other-player must differ from --player$/],
+      [['--currency', 'E R'], /^--currency must be a currency code/],
+      [['--status', 'INVALID_BET=1'], /^--status\.INVALID_BET must be a status/],
+      [['--code', 'NO_CODE=x'], /^--code: unknown code "NO_CODE"/],
+      [['--only', 'AU-9999'], /^--only: there is no case "AU-9999"/],
+      [['--rounds', '0'], /^--rounds must be a whole number from 1/],
+      [['--attempts', '0'], /^--attempts must be/],
+      [['--concurrency', '1'], /^--concurrency must be/],
+      [['--seed', '4294967296'], /^--seed must be/],
+      [['--minor-units', '19'], /^--minor-units\("EUR"\) must be/],
+      [['--timeout', '0s'], /^--timeout, in milliseconds, must be a whole number from 1 to 600000$/],
+      [['--pause', '0s'], /^--pause, in milliseconds, must be/],
+      [['--time-budget', '0s'], /^--time-budget, in milliseconds, must be/],
+      [['--header', 'a b: c'], /^--header: "a b" is not a valid header name/],
+      [['--user', 'a:b'], /^--user must be non-empty text without a colon/],
+      [['--settle-url', '//x'], /^--settle-url must be a path such as \/settlement or a URL, not "\/\/x"/],
+      [['--settle-url', 'http://'], /^--settle-url must be a URL/],
+      [['--settle-command', ''], /^--settle-command is missing: its value is empty/],
+      [['--restart-command', ''], /^--restart-command is missing: its value is empty/],
+    ] as [string[], RegExp][]
+  ).map(([words, problem]): [string[], RegExp] => {
+    const currency = words.includes('--currency') ? [] : ['--currency', 'EUR']
+    return [['audit', 'http://127.0.0.1:1', '--player', 'a', ...currency, ...words], problem]
+  }),
+  ...(
+    [
+      [['--players', '0'], /^--players must be a list of at least one/],
+      [['--players', 'anna,anna'], /^--players\[1\]\.playerId: anna is duplicated/],
+      [['--players', 'a', '--rate', '0'], /^--rate must be a number above 0/],
+      [['--players', 'a', '--chaos', '7'], /^--chaos must be/],
+      [['--players', 'a', '--concurrency', '0'], /^--concurrency must be/],
+      [['--players', 'a', '--pause', '25h'], /^--pause, in milliseconds, must be/],
+    ] as [string[], RegExp][]
+  ).map(([words, problem]): [string[], RegExp] => [['simulate', 'http://127.0.0.1:1', ...words], problem]),
+  [['simulate', 'ftp://a', '--players', '2'], /^<base-url> must be a URL of http or https/],
+  [['reconcile', 'r', '--from', 'x', '--to', '2026-11-22'], /^--from must be a date/],
+  [['reconcile', 'r', '--from', '2026-11-22', '--to', 'x'], /^--to must be a date/],
+  [['reconcile', 'r', '--from', '2026-11-22', '--to', '2026-11-21'], /^--to must be later than the start/],
+  [
+    ['reconcile', 'r', 'r', '--from', '2026-11-21', '--to', '2026-11-22'],
+    /^<report> has the same report twice/,
+  ],
+  [
+    ['reconcile', 'r', '--from', '2026-11-21', '--to', '2026-11-22', '--margin', '200h'],
+    /^--margin, in milliseconds, must be/,
+  ],
+  [['try', '--port', '70000'], /^--port must be at most 65535/],
+  [['player', 'anna', '--limit', '5000'], /^--limit must be/],
+]
+
+test.each(rejected)('%j: the problem names the flag, and no option of the code', async (words, problem) => {
+  vi.stubEnv('BET_WALLET_PASSWORD', 'secret')
+  vi.stubEnv('BET_WALLET_DATABASE_URL', 'postgres://a@127.0.0.1:1/b')
+  const [name, ...others] = words
+  const command = commands.find(each => each.name === name)
+  const error = await command?.run(others).catch((reason: unknown) => reason)
+  vi.unstubAllEnvs()
+  expect(String((error as Error).message).replace(/^Invalid options: /, '')).toMatch(problem)
+  expect((error as Error).message).not.toMatch(/baseUrl|[a-z]Ms\b|settle\.|credentials/)
+})
+
+test('a value that begins with a "-" is asked for in one word', async () => {
+  for (const { run, flag } of options.filter(({ option }) => option.flag.includes(' '))) {
+    const problem = `${flag} has no value. If it begins with a "-", write ${flag}=-x in one word`
+    await expect(run([flag, '-1'])).rejects.toThrow(problem)
+  }
+})
+
+test('the version is that of the package', async () => {
+  expect(await runCommand(['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, error: '' })
+})
+
+test('--staging says that it wants the port', () => {
+  const staging = options.find(({ flag }) => flag === '--staging')
+  expect(staging?.option.meaning).toContain('with its port')
 })
 
 test.each([

@@ -9,7 +9,8 @@ import { createMysqlStore, mysqlMigrationSql } from '../../../src/stores/mysql/i
 import { mysqlOutbox } from '../../../src/stores/mysql/relay.js'
 import { createPostgresStore, postgresMigrationSql } from '../../../src/stores/postgres/index.js'
 import { postgresOutbox } from '../../../src/stores/postgres/relay.js'
-import { grantsFor } from '../../../src/tools/command/grants.js'
+import { mysqlGrants } from '../../../src/tools/command/mysql.js'
+import { postgresGrants } from '../../../src/tools/command/postgres.js'
 import { placeBet } from '../../fixtures.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer } from '../../mysql/engine.js'
@@ -30,7 +31,7 @@ interface Opened {
   store: WalletStore
   outboxTable: string
   migrationSql: string
-  migrated: Parameters<typeof grantsFor> extends [infer E, infer T, ...unknown[]] ? [E, T] : never
+  relayGrants: string[]
   drop(): Promise<void>
 }
 
@@ -44,7 +45,7 @@ async function openPostgres(): Promise<Opened> {
     run: statement => pool.query(statement),
     store: createPostgresStore(pool, options),
     migrationSql: postgresMigrationSql({ outbox: true }),
-    migrated: ['postgres', { outbox: true }],
+    relayGrants: postgresGrants({ outbox: true }, 'relay', relay),
     async as(role, work) {
       const own = new pg.Pool({ connectionString: urlOf(role) })
       try {
@@ -75,7 +76,7 @@ async function openMysql(): Promise<Opened> {
     run: statement => pool.query(statement),
     store: createMysqlStore(pool, options),
     migrationSql: mysqlMigrationSql({ schema, outbox: true }),
-    migrated: ['mysql', { schema, outbox: true }],
+    relayGrants: mysqlGrants({ schema, outbox: true }, 'relay', relay),
     async as(role, work) {
       const own = mysql.createPool({ host, port, user: role, password: 'secret' })
       try {
@@ -161,7 +162,7 @@ describe.each([
     })
 
     test('grants --for relay: exactly what a relay needs', async () => {
-      const printed = grantsFor(...database.migrated, 'relay', relay).map(statement => `${statement};`)
+      const printed = database.relayGrants.map(statement => `${statement};`)
       expect((await run(['grants', relay, '--for', 'relay'])).out.trim().split('\n')).toEqual(printed)
       const rights = rightsIn(printed.join('\n'))
       expect(rights.length).toBeGreaterThanOrEqual(5)

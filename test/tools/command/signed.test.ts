@@ -56,7 +56,7 @@ test.each([
   ['the default text, which has no method and path', form, 'signing-secret'],
 ])('not with %s', async (_, as, secret) => {
   const { code, error } = await auditWith(file(as), secret)
-  expect([code, error]).toEqual([2, expect.stringContaining('the credentials are missing or wrong')])
+  expect([code, error]).toEqual([2, expect.stringContaining('the credentials (--user) are missing or wrong')])
 })
 
 test.each([

@@ -47,7 +47,10 @@ it.each([
 it('given a base URL without http, then it is named, and no empty host', async () => {
   const words = ['simulate', 'localhost:3000/wallet', '--players', 'ann', '--fault', 'true', '--every', '1s']
   const ran = await runCommand(words, { environment })
-  expect([ran.code, ran.error]).toEqual([2, expect.stringMatching(/^Invalid options: baseUrl must be a URL/)])
+  expect([ran.code, ran.error]).toEqual([
+    2,
+    expect.stringMatching(/^Invalid options: <base-url> must be a URL/),
+  ])
 })
 
 describe('given a wallet without the option --staging, or with another host in it', () => {
@@ -95,7 +98,8 @@ describe('given a correct wallet', () => {
     expect(report).toMatchObject({
       passed: true,
       chaos: { answerLost: 0 },
-      faults: { stopped: null, lost: [] },
+      differences: [],
+      faults: { stopped: null, notRetried: 0 },
     })
     expectGoodPage(readFileSync(file('run.html'), 'utf8'))
   })

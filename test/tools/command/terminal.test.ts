@@ -108,7 +108,7 @@ describe('records', () => {
   )
 
   it.each(['bet', 'transaction', 'player'])('of the command %s', async name => {
-    for (const words of [['known'], ['known', '--json'], [all]]) {
+    for (const words of [['known'], ['known', '--json', '-'], [all]]) {
       const ran = await runCommand([name, ...words, '--config', config])
       expect(`${ran.out}${ran.error}`).toMatch(/\\u202e/)
       expectEscaped(ran)

@@ -84,7 +84,7 @@ export async function runInit(
   const [migrate = ''] = steps(/^ {2}npx bet-wallet migrate /)
   // The words of a shell, of which some are in quotes.
   const words = [...migrate.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain)
-  expect(await command(words.slice(2))).toContain('Migrated: the schema bet_wallet')
+  expect(await command(words.slice(2))).toContain('MIGRATED: the schema bet_wallet')
   const printed = await command(['grants', role])
   const more = steps(/^ {2}GRANT /).map(each => each.replace(/ TO (["`])wallet\1;$/, ` TO $1${role}$1;`))
   return [...printed.split('\n').filter(line => line.startsWith('GRANT ')), ...more]

@@ -1,9 +1,8 @@
 /** What `bet-wallet init` proposes for a schema, and what it asks. */
 import { describe, expect, test } from 'vitest'
-import { playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
+import { moreGrants, playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
 import { conditionsSql } from '../../../src/tools/init/may-bet.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
-import { moreGrants } from '../../../src/tools/init/rights.js'
 import type { DatabaseSchema, Engine, Table } from '../../../src/tools/init/schema.js'
 import { schemaOf, table } from './schemas.js'
 
@@ -172,7 +171,7 @@ describe('given columns that look like a status', () => {
       ],
       questions: [
         {
-          ...{ option: 'may-bet', free: true, text: expect.stringMatching(/^Who may bet\? /) },
+          ...{ option: 'may-bet', text: expect.stringMatching(/^Who may bet\? /) },
           choices: [
             { value: 'state=…', reason: `text; CHECK ${checks[0]}` },
             { value: 'is_blocked=…', reason: 'boolean: true, false, or null' },

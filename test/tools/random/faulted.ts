@@ -1,7 +1,7 @@
 /** Runs against wallets of the tests, with faults that are functions instead of commands. */
 import { recordSettlement, type WalletChanges, type WalletStore } from '../../../src/index.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
-import type { SimulationOptions, SimulatorClock } from '../../../src/tools/random/index.js'
+import type { Difference, SimulationOptions, SimulatorClock } from '../../../src/tools/random/index.js'
 import { settingsOf } from '../../../src/tools/random/options.js'
 import type { SimulationFaults, SimulationReport } from '../../../src/tools/random/report.js'
 import { runSimulation } from '../../../src/tools/random/run.js'
@@ -24,6 +24,9 @@ export function virtualClock(): SimulatorClock {
 
 export interface Faulted {
   report: SimulationReport & { faults: SimulationFaults }
+  lost: Difference[]
+  /** Answered calls that each retry decides anew. */
+  repeated: Difference[]
   /** The commands that were run, in their order. */
   commands: string[]
   events: string[]
@@ -64,7 +67,7 @@ export async function runWithFaults(
     const settings = settingsOf({
       ...{ baseUrl: wallet.baseUrl, credentials, players: players.map(({ playerId }) => playerId), seed: 1 },
       ...{ concurrency: 4, chaos: 0, bets: 100_000, rememberedBetsMax: 0, backOffMsMax: 250 },
-      ...{ giveUpAfterMs: Number.MAX_SAFE_INTEGER },
+      ...{ giveUpAfterMs: Number.MAX_SAFE_INTEGER, differencesMax: 10_000 },
       ...options,
       ...{ clock: { ...clock, after }, signal: over.signal },
       onProgress(progress) {
@@ -88,7 +91,11 @@ export async function runWithFaults(
       },
     })
     if (report.faults === null) throw new Error('the report has no faults')
-    return { report: { ...report, faults: report.faults }, commands: done, events }
+    const of = (kind: Difference['kind']) => report.differences.filter(one => one.kind === kind)
+    return {
+      ...{ report: { ...report, faults: report.faults }, commands: done, events },
+      ...{ lost: of('lost'), repeated: of('replay') },
+    }
   } finally {
     await wallet.close()
   }

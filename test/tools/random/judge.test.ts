@@ -2,16 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Decimal } from '../../../src/tools/numbers/decimal.js'
 import { parseDecimal } from '../../../src/tools/numbers/decimal.js'
-import {
-  type Account,
-  type Bet,
-  createAccount,
-  createBet,
-  openAccount,
-  type Transaction,
-} from '../../../src/tools/random/books.js'
+import { Account, Bet, type Transaction } from '../../../src/tools/random/books.js'
 import { Judge } from '../../../src/tools/random/judge.js'
 import { readingOf } from '../../../src/tools/random/reading.js'
+import { noCounts } from '../../../src/tools/random/report.js'
 
 const ok = (balance: string, reference = 'W1') =>
   readingOf(
@@ -29,9 +23,10 @@ const lost = readingOf({ error: 'timed out' }, true)
 const decimal = (text: string) => parseDecimal(text) as Decimal
 
 function table(opening = '100.00') {
-  const judge = new Judge({ differencesMax: 100, onDifference: () => {} })
-  const account: Account = createAccount('ann', 'session')
-  openAccount(account, decimal(opening), 'EUR', 2)
+  const counts = noCounts()
+  const judge = new Judge({ differencesMax: 100, onDifference: () => {} }, counts)
+  const account = new Account('ann', 'session')
+  account.open(decimal(opening), 'EUR', 2)
   let ids = 0
 
   function transact(bet: Bet, operation: Transaction['operation'], amount: bigint): Transaction {
@@ -49,12 +44,13 @@ function table(opening = '100.00') {
       high: 0n,
       sentAt: 0,
       first: null,
+      firstAt: 0,
     }
     bet.transactions.push(transaction)
     return transaction
   }
   function newBet(stake: bigint) {
-    const bet = createBet(`b${ids}`, account, stake)
+    const bet = new Bet(`b${ids}`, account, stake)
     const placed = transact(bet, 'placebet', stake)
     bet.placed = placed
     const rollback = () => {
@@ -66,7 +62,7 @@ function table(opening = '100.00') {
   }
   const call = (transaction: Transaction, reading: ReturnType<typeof ok>) =>
     judge.answered(judge.sent(transaction), reading)
-  return { judge, account, newBet, call, kinds: () => judge.differences.map(({ kind }) => kind) }
+  return { judge, counts, account, newBet, call, kinds: () => judge.differences.map(({ kind }) => kind) }
 }
 
 describe('allowed is', () => {
@@ -195,12 +191,12 @@ describe('a difference, with its amount, is', () => {
     ['another code', no(400, 'LIMIT'), no(400, 'EXCLUDED')],
     ['another status', no(400, 'LIMIT'), no(409, 'LIMIT')],
   ])('not a retry that is refused again, with %s', (_, first, then) => {
-    const { judge, newBet, call, kinds } = table('9.00')
+    const { counts, newBet, call, kinds } = table('9.00')
     const { placed } = newBet(10_00n)
     call(placed, first)
     call(placed, then)
     expect(kinds()).toEqual([])
-    expect(judge.counts.replaysAbsorbed).toBe(1)
+    expect(counts.replaysAbsorbed).toBe(1)
   })
 
   test('one error once, and all of them in the closing balance', () => {

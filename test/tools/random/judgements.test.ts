@@ -6,7 +6,7 @@ import {
   recordRefusal,
   recordSuccess,
 } from '../../../src/tools/random/bookkeeping.js'
-import { createBet } from '../../../src/tools/random/books.js'
+import { Bet } from '../../../src/tools/random/books.js'
 import {
   type Finding,
   isForFunds,
@@ -67,7 +67,7 @@ describe('a success of a placebet', () => {
 
 describe('a bet in another currency than the player’s', () => {
   const foreign = () => {
-    const bet = createBet('f', openedAccount('10.00'), 1_00n, {
+    const bet = new Bet('f', openedAccount('10.00'), 1_00n, {
       kind: 'currency',
       reason: 'the bet is in eur',
     })
@@ -112,7 +112,7 @@ describe('a clawback', () => {
     expect(isUncollected(delivery, answer)).toBe(uncollected)
     expect(judgeRefusal(delivery, answer)).toHaveLength(uncollected ? 0 : 1)
     recordRefusal(delivery, answer, 2)
-    expect(delivery.transaction.first?.ok).toBe(uncollected ? false : undefined)
+    expect(delivery.transaction.first?.kind).toBe(uncollected ? 'refusal' : undefined)
   })
 
   test('refused once its funds have come is uncollected: the answer to an earlier delivery was lost', () => {
@@ -170,15 +170,15 @@ describe('a refusal of another operation', () => {
   })
 
   test('of a rollback of a bet that was never placed changes no amount', () => {
-    const bet = createBet('n', openedAccount(), 0n)
+    const bet = new Bet('n', openedAccount(), 0n)
     const delivery = recordDelivery(transactionOf(bet, 'rollbackbet'), 1)
     expect(short(judgeRefusal(delivery, refusal('INVALID_BET')))).toEqual([['refused', null]])
   })
 })
 
 describe('a replay', () => {
-  const first = { ok: true, status: 200, errorCode: '', reference: 'W1', at: 5 }
-  const refused = { ok: false, status: 400, errorCode: 'LIMIT', reference: null, at: 5 }
+  const first = success('100', 'W1')
+  const refused = refusal('LIMIT')
   test.each([
     ['the same success', first, success('70', 'W1'), true],
     ['another reference', first, success('70', 'W2'), false],
@@ -198,6 +198,7 @@ describe('a replay', () => {
   test('that was refused before the success was decided is allowed, except for a placebet (D8)', () => {
     const { bet, placed } = newBet(openedAccount(), 1n)
     const unsettlement = recordDelivery(transactionOf(bet, 'unsettlement', 1n), 1)
+    for (const transaction of [unsettlement.transaction, placed]) transaction.firstAt = 5
     expect(judgeReplay(unsettlement, first, refusal('INVALID_BET'))).toEqual([])
     expect(judgeReplay(recordDelivery(placed, 2), first, refusal('INVALID_BET'))).toHaveLength(1)
   })
@@ -272,11 +273,11 @@ describe('the books', () => {
   test('remember final refusals only (D6, D7, D8)', () => {
     const { bet, placed } = newBet(openedAccount(), 1n)
     recordRefusal(recordDelivery(placed, 1), refusal('LIMIT'), 2)
-    expect(placed.first?.errorCode).toBe('LIMIT')
+    expect(placed.first).toEqual(refusal('LIMIT'))
     const unsettlement = transactionOf(bet, 'unsettlement', 1n)
     recordRefusal(recordDelivery(unsettlement, 3), refusal('INVALID_BET'), 4)
     expect(unsettlement.first).toBeNull()
     recordRefusal(recordDelivery(unsettlement, 5), refusal('INSUFFICIENT_FUNDS', 402), 6)
-    expect(unsettlement.first?.errorCode).toBe('INSUFFICIENT_FUNDS')
+    expect(unsettlement.first).toEqual(refusal('INSUFFICIENT_FUNDS', 402))
   })
 })

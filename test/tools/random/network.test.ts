@@ -5,6 +5,7 @@ import { type Chaos, chaosOf, drawDelivery, drawDuplicateSteps } from '../../../
 import { Judge } from '../../../src/tools/random/judge.js'
 import { Network } from '../../../src/tools/random/network.js'
 import type { Reading } from '../../../src/tools/random/reading.js'
+import { noCounts } from '../../../src/tools/random/report.js'
 import { fault, fixedRandom, newBet, openedAccount, seeded, success } from './objects.js'
 
 const unanswered: Reading = { kind: 'no-answer', reason: 'ECONNREFUSED' }
@@ -12,10 +13,10 @@ const unanswered: Reading = { kind: 'no-answer', reason: 'ECONNREFUSED' }
 function networkOf(answer: () => Reading, options: Partial<ConstructorParameters<typeof Network>[0]> = {}) {
   const clock = { time: 0, pauses: [] as number[] }
   const log: string[] = []
-  const judge = new Judge({ differencesMax: 9, onDifference: () => {} })
+  const judge = new Judge({ differencesMax: 9, onDifference: () => {} }, noCounts())
   const network = new Network({
     ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge },
-    patience: { faults: 60, milliseconds: 300 },
+    patienceFor: () => ({ faults: 60, milliseconds: 300 }),
     clock: {
       now: () => clock.time,
       date: () => clock.time,
@@ -154,7 +155,9 @@ describe('a wallet that does not answer', () => {
 })
 
 test('a call that is always answered 5xx is given up, and reported', async () => {
-  const { network, judge } = networkOf(() => fault(500), { patience: { faults: 60, milliseconds: 1_000 } })
+  const { network, judge } = networkOf(() => fault(500), {
+    patienceFor: () => ({ faults: 60, milliseconds: 1_000 }),
+  })
   expect(await network.untilAnswered(placed())).toBeNull()
   expect(judge.differences).toMatchObject([
     { kind: 'unanswered', actual: '60 times no definite answer, the last one: 500' },

@@ -1,23 +1,15 @@
 /** Accounts, transactions and answers for tests of the parts. */
 import { type Decimal, parseDecimal } from '../../../src/tools/numbers/decimal.js'
 import { createRandom, type Random } from '../../../src/tools/numbers/random.js'
-import {
-  type Account,
-  type Bet,
-  createAccount,
-  createBet,
-  openAccount,
-  type SimulatedOperation,
-  type Transaction,
-} from '../../../src/tools/random/books.js'
+import { Account, Bet, type SimulatedOperation, type Transaction } from '../../../src/tools/random/books.js'
 import type { Fault, Refusal, Success } from '../../../src/tools/random/reading.js'
 
 export const decimal = (text: string) => parseDecimal(text) as Decimal
 
 /** A player with an open account. */
 export function openedAccount(opening = '100.00', currency = 'EUR', minorUnits = 2): Account {
-  const account = createAccount('ann', 'session')
-  openAccount(account, decimal(opening), currency, minorUnits)
+  const account = new Account('ann', 'session')
+  account.open(decimal(opening), currency, minorUnits)
   return account
 }
 
@@ -31,7 +23,7 @@ export function transactionOf(
   type: Transaction['type'] = null,
 ): Transaction {
   ids += 1
-  const state = { body: '', moves: true, low: 0n, high: 0n, sentAt: 0, first: null }
+  const state = { body: '', moves: true, low: 0n, high: 0n, sentAt: 0, first: null, firstAt: 0 }
   const transaction: Transaction = {
     operation,
     transactionId: `t${ids}`,
@@ -50,7 +42,7 @@ export function transactionOf(
 /** A bet with its placebet, not sent yet. */
 export function newBet(account: Account, stake: bigint): { bet: Bet; placed: Transaction } {
   ids += 1
-  const bet = createBet(`b${ids}`, account, stake)
+  const bet = new Bet(`b${ids}`, account, stake)
   return { bet, placed: transactionOf(bet, 'placebet', stake) }
 }
 

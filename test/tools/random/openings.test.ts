@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createAccount } from '../../../src/tools/random/books.js'
-import { createLedger } from '../../../src/tools/random/openings.js'
+import { Account } from '../../../src/tools/random/books.js'
+import { openBooks } from '../../../src/tools/random/openings.js'
 import type { Definite } from '../../../src/tools/random/reading.js'
 import { refusal, success } from './objects.js'
 
 const openWith = (answer: Definite | string, player: { currency?: string; balance?: string } = {}) => {
-  const account = createAccount('ann', 'session')
-  createLedger(account, { playerId: 'ann', ...player }, answer, () => 2)
+  const account = new Account('ann', 'session')
+  openBooks(account, { playerId: 'ann', ...player }, answer, () => 2)
   return account
 }
 

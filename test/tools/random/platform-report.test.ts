@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RecordedTransaction } from '../../../src/lookups/records.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
-import { platformReportHeader, platformReportLine } from '../../../src/tools/command/platform-report.js'
+import { platformReportHeader, platformReportLine } from '../../../src/tools/command/simulate.js'
 import type { DecidedTransaction } from '../../../src/tools/random/index.js'
 import { reconcile } from '../../../src/tools/reconcile/index.js'
 import { simulate } from '../wallets/library.js'

@@ -1,51 +1,20 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { SimulationProgress } from '../../../src/tools/random/index.js'
-import { formatSimulationProgress } from '../../../src/tools/random/progress.js'
+import { formatSimulationProgress } from '../../../src/tools/random/printed.js'
 
 const progress: SimulationProgress = {
-  phase: 'betting',
-  elapsedMs: 2_000,
-  durationMs: null,
-  bets: 250,
-  betsMax: 1_000,
-  requests: 12_345,
-  requestsPerSecond: 4_321.4,
-  latencyMs: { p50: 1, p90: 2, p99: 3.21, max: 4 },
-  failedCalls: 0,
-  differencesCount: 0,
-  pending: 5,
-  walletUnreachable: false,
+  ...{ phase: 'betting', elapsedMs: 2_000, bets: 250, betsMax: 1_000, requests: 12_345 },
+  ...{ requestsPerSecond: 4_321.4, latencyMs: { p50: 1, p90: 2, p99: 3.21, max: 4 } },
+  ...{ failedCalls: 0, differencesCount: 0, walletUnreachable: false },
 }
 
-describe('progress', () => {
-  test('is one line, with a bar for a terminal that can overwrite it', () => {
-    expect(formatSimulationProgress(progress, { bar: true, columns: 200 })).toBe(
-      '[██████░░░░░░░░░░░░░░░░░░]   25 %  betting  250 bets  12,345 requests  4,321/s  p99 3.2 ms  0 differences',
-    )
-    expect(formatSimulationProgress(progress, { bar: false })).toMatch(/^ 25 % {2}betting {2}250 bets/)
-    expect(formatSimulationProgress(progress, { bar: true, columns: 60 })).toHaveLength(60)
-  })
-
-  test('shows the share of bets or of time, whichever is further, and that the wallet does not answer', () => {
-    const timed = {
-      ...progress,
-      durationMs: 4_000,
-      walletUnreachable: true,
-      failedCalls: 9,
-      differencesCount: 1,
-    }
-    const line = formatSimulationProgress(timed, { bar: false, columns: 300 })
-    expect(line).toMatch(/^ 50 %/)
-    expect(line).toMatch(/THE WALLET DOES NOT ANSWER {2}1 difference {2}/)
-    expect(line).toMatch(/9 failed calls$/)
-    expect(formatSimulationProgress({ ...timed, phase: 'reconciling' }, { bar: false })).toMatch(/^100 %/)
-    expect(formatSimulationProgress({ ...timed, phase: 'opening' }, { bar: false })).toMatch(/^ {2}0 %/)
-  })
-
-  test.each([
-    { bets: 0, betsMax: 0 },
-    { elapsedMs: 0, durationMs: 0 },
-  ])('of no bets is complete: %j', none => {
-    expect(formatSimulationProgress({ ...progress, ...none }, { bar: false })).toMatch(/^100 %/)
-  })
+test.each([
+  [{}, '2.00 s  250 of 1,000 bets  12,345 requests  4,321/s  p99 3.2 ms  0 differences'],
+  [{ betsMax: null }, '2.00 s  250 bets  12,345 requests  4,321/s  p99 3.2 ms  0 differences'],
+  [
+    { walletUnreachable: true, failedCalls: 9, differencesCount: 1 },
+    '2.00 s  250 of 1,000 bets  12,345 requests  4,321/s  p99 3.2 ms  THE WALLET DOES NOT ANSWER  1 difference  9 failed calls',
+  ],
+])('progress is one line: %j', (change, line) => {
+  expect(formatSimulationProgress({ ...progress, ...change })).toBe(`betting      ${line}`)
 })

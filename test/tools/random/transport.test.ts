@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SettlementRequest } from '../../../src/requests.js'
 import { createTransport, settledReading } from '../../../src/tools/random/transport.js'
+import { signerOf } from '../../../src/tools/wire/signer.js'
 import { targetSettingsOf, type WalletTarget } from '../../../src/tools/wire/target.js'
 import { fixedHeaders } from '../../../src/tools/wire/wallet-client.js'
 import { decimal, newBet, openedAccount, transactionOf } from './objects.js'
@@ -124,6 +125,12 @@ describe('a settlement by a command', () => {
     ['exit 3', 'fault'],
   ])('%s is a %s', async (command, kind) => {
     expect((await post({ settle: { command } })).kind).toBe(kind)
+  })
+
+  test('that prints the secret of the signatures is masked', async () => {
+    const settle = { command: "printf 'of signing-secret' >&2; exit 1" }
+    const reading = await post({ settle, sign: signerOf({ header: 'x-signature' }, 'signing-secret') })
+    expect(reading).toMatchObject({ errorCode: 'the command ended with code 1: of ***' })
   })
 })
 

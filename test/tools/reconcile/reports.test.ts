@@ -315,7 +315,7 @@ describe('options', () => {
     ['no lookups', { lookups: {} }, /lookups must have transactions/],
     ['no report', { report: undefined }, /report must be/],
     ['another time zone', { from: '2026-11-21T00:00:00+02:00' }, /from must be a date or time in UTC/],
-    ['a range that is empty', { to: day.from }, /to must be later than from/],
+    ['a range that is empty', { to: day.from }, /to must be later than the start/],
     ['a margin below 0', { marginMs: -1 }, /marginMs/],
     [
       'an unknown part of the mapping',

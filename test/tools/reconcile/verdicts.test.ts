@@ -1,7 +1,7 @@
 /** Never "no differences" where money differs, and never a difference named as something else. */
 import { describe, expect, test } from 'vitest'
 import { formatReconciliation, type ReportMapping, reconcile } from '../../../src/tools/reconcile/index.js'
-import { chunksOf, day, foundIn, lookupsOf, reconcileWorld, record, rowOf } from './world.js'
+import { chunksOf, createWorld, day, foundIn, lookupsOf, reconcileWorld, record, rowOf } from './world.js'
 
 const compare = (report: string, records: ReturnType<typeof record>[], mapping: ReportMapping = {}) =>
   reconcile({ report: chunksOf(report), lookups: lookupsOf(records), ...day, mapping })
@@ -241,6 +241,13 @@ describe('a value that only some rows state', () => {
     const outside = rows.map(row => ({ ...row, transactionDate: '2026-11-20T12:00:00Z' }))
     expect((await reconcileWorld({ rows: outside, records: [] })).notes).toEqual([])
     expect((await reconcileWorld({ rows: records.map(rowOf), records })).notes).toEqual([])
+  })
+
+  test('a range that ends less than a minute ago may lack calls, and the result says so', async () => {
+    const { notes } = await reconcileWorld(createWorld(1), { to: new Date().toISOString() })
+    expect(notes).toEqual([
+      'The range ends less than a minute ago: a call whose commit was still running then is missing in the wallet. Compare again in a minute.',
+    ])
   })
 
   test('is an error, if it is a date: the row would count in any range', async () => {

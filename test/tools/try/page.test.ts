@@ -219,7 +219,7 @@ describe('what the page does not do', () => {
       method: 'POST',
       body: new URLSearchParams({ playerId: 'anna', stake: '1' }),
     })
-    expect(textOf(await answer.text())).toContain('No answer: ECONNREFUSED')
+    expect(textOf(await answer.text())).toContain('No answer: the connection was refused (ECONNREFUSED)')
     server.close()
     server.closeAllConnections()
   })

@@ -1,11 +1,11 @@
 /** AU-7xx: authentication. The interface leaves only the scheme open (spec 5). */
 
 import { subtract } from '../../numbers/decimal.js'
-import { type Answer, describeAnswer } from '../answer.js'
+import type { Answer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
-import type { Change } from '../wallet-calls.js'
+import type { Bet, Change } from '../wallet-calls.js'
 import { changesSecrets, schemesOf, type WrongCredentials } from '../wrong-credentials.js'
 
 const needs = ['authentication'] as const
@@ -19,10 +19,8 @@ interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
  * Expects that calls with each of these credentials are refused and change no balance, where the same calls
  * with the given ones would: of an unsettlement, only if bets can be settled and payouts clawed back.
  */
-async function expectNoEntrance(
-  { prepare, wallet, expect, opening, units, settings }: CaseContext,
-  all: readonly Wrong[],
-): Promise<void> {
+async function expectNoEntrance(context: CaseContext, all: readonly Wrong[]) {
+  const { prepare, wallet, expect, opening, units, settings } = context
   const { settle, clawbacks } = settings
   const bet = wallet.bet()
   let balance = await prepare.placed(bet, opening)
@@ -33,24 +31,36 @@ async function expectNoEntrance(
     await wallet.trySettle(paid, 'BET_PAID', units(150))
     balance = await expect.currentBalance()
   }
-  for (const { name, ...credentials } of all) {
-    const change = (operation: string) => ({ ...credentials, label: `${operation} ${name}` })
-    const answers: Answer[] = [
-      await wallet.place(wallet.bet(), change('placebet')),
-      await wallet.rollback(bet, undefined, change('rollbackbet')),
-      await wallet.unsettle(paid, 'UNSCORED', undefined, change('unsettlement')),
-    ]
-    await expect.balance(balance, `after calls ${name}`)
+  for (const wrong of all) {
+    const answers = await callsWith(context, wrong, bet, paid)
+    await expect.balance(balance, `after calls ${wrong.name}`)
     for (const answer of answers) expect.error(answer)
   }
 }
+
+/** Each operation once: the answers. */
+async function callsWith(
+  { wallet }: CaseContext,
+  { name, ...credentials }: Wrong,
+  placed: Bet,
+  paid: Bet,
+): Promise<Answer[]> {
+  const change = (operation: string) => ({ ...credentials, label: `${operation} ${name}` })
+  return [
+    await wallet.place(wallet.bet(), change('placebet')),
+    await wallet.rollback(placed, undefined, change('rollbackbet')),
+    await wallet.unsettle(paid, 'UNSCORED', undefined, change('unsettlement')),
+  ]
+}
+
+const wrongly = (name: WrongCredentials): Wrong => ({ name: `with ${name}`, credentials: name })
 
 /** Those of the given credentials that this wrong one changes. */
 function changed({ settings }: CaseContext, names: readonly WrongCredentials[]): Wrong[] {
   if (settings.sign !== null) throw new Skipped('calls are signed, and a valid signature may be enough')
   const wrong = names.filter(name => changesSecrets(name, settings))
   if (wrong.length === 0) throw new Skipped('calls have no user name and password')
-  return wrong.map(name => ({ name: `with ${name}`, credentials: name }))
+  return wrong.map(wrongly)
 }
 
 export const authentication = casesOf({
@@ -66,11 +76,7 @@ export const authentication = casesOf({
     source: 'spec 5, A01',
     needs,
     impact: 'Any guess is as good as the secret.',
-    run: context =>
-      expectNoEntrance(
-        context,
-        schemesOf(context.settings).map(name => ({ name: `with ${name}`, credentials: name })),
-      ),
+    run: context => expectNoEntrance(context, schemesOf(context.settings).map(wrongly)),
   },
   'AU-703': {
     name: 'An unauthenticated call leaves no record: the same call with credentials is decided as new',
@@ -79,10 +85,11 @@ export const authentication = casesOf({
     impact: 'An attacker without a password can use up transactionIds and block bets before they arrive.',
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
-      expect.error(await wallet.place(bet, { credentials: 'none', label: 'placebet without credentials' }))
       const unknown = wallet.bet()
-      const label = 'rollbackbet without credentials'
-      expect.error(await wallet.rollback(unknown, undefined, { credentials: 'none', label }))
+      const change = (operation: string) =>
+        ({ credentials: 'none', label: `${operation} without credentials` }) as const
+      expect.error(await wallet.place(bet, change('placebet')))
+      expect.error(await wallet.rollback(unknown, undefined, change('rollbackbet')))
       const after = await expect.debit(bet, opening)
       expect.success(await wallet.place(unknown), subtract(after, unknown.amount))
     },
@@ -93,22 +100,16 @@ export const authentication = casesOf({
     source: 'spec 7.2, docs/errors.md',
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
-    async run({ wallet, expect }) {
-      for (const credentials of ['none', 'wrong credentials'] as const) {
-        const change = (operation: string) => ({
-          credentials,
-          label: `${operation} with ${credentials === 'none' ? 'no' : 'wrong'} credentials`,
-        })
-        const answers = [
-          await wallet.rollback(wallet.bet(), undefined, change('rollbackbet')),
-          await wallet.place(wallet.bet(), change('placebet')),
-          await wallet.unsettle(wallet.bet(), 'UNSCORED', undefined, change('unsettlement')),
-        ]
-        for (const answer of answers) {
+    async run(context) {
+      const { wallet, expect } = context
+      for (const wrong of [
+        { name: 'without credentials', credentials: 'none' },
+        wrongly('wrong credentials'),
+      ] as const)
+        for (const answer of await callsWith(context, wrong, wallet.bet(), wallet.bet())) {
           expect.agreedRefusal(answer, 'AUTHENTICATION_FAILED')
           expect.exactError(answer)
         }
-      }
     },
   },
   'AU-706': {
@@ -118,17 +119,12 @@ export const authentication = casesOf({
     needs,
     impact: 'Attackers without credentials can reach the parser and exploit its defects.',
     async run({ wallet, expect }) {
-      const first = await wallet.place(wallet.bet(), {
-        label: 'placebet without credentials',
-        credentials: 'none',
-      })
+      const label = 'placebet without credentials'
+      const first = await wallet.place(wallet.bet(), { label, credentials: 'none' })
       expect.finalRefusal(first)
-      const bodies = ['{', '', '[]', '{"transactionId":"t"}']
-      for (const body of bodies) {
-        const label = `placebet without credentials, with the body ${body || '(none)'}`
-        const answer = await wallet.call({ label, path: '/placebet', body, credentials: 'none' })
-        if (answer.status !== first.status || answer.errorCode !== first.errorCode)
-          expect.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(answer), answer)
+      for (const body of ['{', '', '[]', '{"transactionId":"t"}']) {
+        const call = { label: `${label}, with the body ${body || '(none)'}`, path: '/placebet', body }
+        expect.sameRefusal(first, await wallet.call({ ...call, credentials: 'none' }))
       }
     },
   },
@@ -162,19 +158,18 @@ export const authentication = casesOf({
     source: 'spec 5, A01',
     needs,
     impact: 'A caller who invents a token can change the players’ balances.',
-    async run(context) {
+    run(context) {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
       const unsigned = `${part({ alg: 'none', typ: 'JWT' })}.${part({ sub: 'platform', scope: 'wallet' })}.`
-      await expectNoEntrance(
-        context,
-        Object.entries({ 'a made-up Bearer token': 'made-up', 'an unsigned token': unsigned }).map(
-          ([name, token]) => ({
-            name: `with ${name}`,
-            credentials: 'none',
-            headers: { authorization: `Bearer ${token}` },
-          }),
-        ),
-      )
+      const wrong = (name: string, token: string): Wrong => ({
+        name: `with ${name}`,
+        credentials: 'none',
+        headers: { authorization: `Bearer ${token}` },
+      })
+      return expectNoEntrance(context, [
+        wrong('a made-up Bearer token', 'made-up'),
+        wrong('an unsigned token', unsigned),
+      ])
     },
   },
 })

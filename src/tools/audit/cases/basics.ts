@@ -1,13 +1,19 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 
-import { add, compare, type Decimal, subtract, textOf, zero } from '../../numbers/decimal.js'
+import { add, compare, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
-import { sumOf } from '../wallet-calls.js'
+import { type Bet, sumOf, type WalletCalls } from '../wallet-calls.js'
 
 const unknownPlayer = 'unknown-player'
+
+/** Expects that a call for a player whom the wallet does not know is refused. */
+const refusedForUnknownPlayer =
+  (call: (wallet: WalletCalls, bet: Bet) => Promise<Answer>) =>
+  async ({ wallet, expect, units }: CaseContext) =>
+    expect.refusal(await call(wallet, wallet.bet(units(1), `${wallet.id()}-${unknownPlayer}`)))
 
 export const basics = casesOf({
   'AU-101': {
@@ -16,8 +22,8 @@ export const basics = casesOf({
     quote: 'stake-debited',
     impact: 'Stakes that are not debited are free bets. The sportsbook shows the player a wrong balance.',
     async run({ wallet, expect, opening }) {
-      const after = await expect.debit(wallet.bet(), opening)
-      await expect.balance(after, 'after the bet')
+      const bet = wallet.bet()
+      await expect.executed(wallet.place(bet), subtract(opening, bet.amount))
     },
   },
   'AU-104': {
@@ -27,7 +33,7 @@ export const basics = casesOf({
     impact: 'The player pays for bets that the sportsbook has cancelled.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      await expect.executed(await wallet.rollback(bet), opening, 'after the rollback')
+      await expect.executed(wallet.rollback(bet), opening)
     },
   },
   'AU-102': {
@@ -36,9 +42,9 @@ export const basics = casesOf({
     quote: 'funds-insufficient',
     impact: 'Players bet money that they do not have, and the operator pays the winnings.',
     async run({ wallet, expect, opening, units }) {
-      const bet = wallet.bet(add(opening, units(1)))
-      expect.refusal(await wallet.place(bet))
-      await expect.balance(opening, 'after the refusal')
+      const answer = await wallet.place(wallet.bet(add(opening, units(1))))
+      expect.refusal(answer)
+      await expect.balanceAfter(answer, opening)
     },
   },
   'AU-105': {
@@ -48,8 +54,7 @@ export const basics = casesOf({
     impact:
       'The platform retries the rollback indefinitely, or the player is paid for a bet that was never placed.',
     async run({ wallet, expect, opening }) {
-      expect.success(await wallet.rollback(wallet.bet()), opening)
-      await expect.balance(opening, 'after the rollback of an unknown bet')
+      await expect.executed(wallet.rollback(wallet.bet()), opening)
     },
   },
   'AU-106': {
@@ -57,30 +62,21 @@ export const basics = casesOf({
     source: 'spec 7, D16',
     quote: 'unknown-player',
     impact: 'The platform believes that it returned a stake to a player who does not exist.',
-    async run({ wallet, expect }) {
-      const { betId } = wallet.bet()
-      expect.refusal(await wallet.rollback({ betId, playerId: `${wallet.id()}-${unknownPlayer}` }))
-    },
+    run: refusedForUnknownPlayer((wallet, bet) => wallet.rollback(bet)),
   },
   'AU-107': {
     name: 'A placebet for an unknown player is refused',
     source: 'spec 7, D16',
     quote: 'unknown-player',
     impact: 'The sportsbook accepts a bet that no player has paid for.',
-    async run({ wallet, expect, units }) {
-      const bet = wallet.bet(units(1), `${wallet.id()}-${unknownPlayer}`)
-      expect.refusal(await wallet.place(bet))
-    },
+    run: refusedForUnknownPlayer((wallet, bet) => wallet.place(bet)),
   },
   'AU-108': {
     name: 'An unsettlement for an unknown player is refused',
     source: 'spec 7, D16',
     quote: 'unknown-player',
     impact: 'The platform records a clawback as collected from a player who does not exist.',
-    async run({ wallet, expect, units }) {
-      const bet = wallet.bet(units(1), `${wallet.id()}-${unknownPlayer}`)
-      expect.refusal(await wallet.unsettle(bet, 'UNSCORED'))
-    },
+    run: refusedForUnknownPlayer((wallet, bet) => wallet.unsettle(bet, 'UNSCORED')),
   },
   'AU-122': {
     level: 'SHOULD',
@@ -90,8 +86,9 @@ export const basics = casesOf({
     async run(context) {
       const { wallet, expect } = context
       const playerId = `${wallet.id()}-${unknownPlayer}`
-      for (let time = 1; time <= 2; time += 1)
-        for (const answer of await callsForUnknownPlayer(context, playerId)) expect.refusal(answer)
+      const first = await callsForUnknownPlayer(context, playerId)
+      const second = await callsForUnknownPlayer(context, playerId)
+      for (const answer of [...first, ...second]) expect.refusal(answer)
       expect.refusal(await wallet.place(wallet.bet(zero, playerId), 'placebet of 0'))
     },
   },
@@ -102,17 +99,17 @@ export const basics = casesOf({
     impact: 'All bets of one type fail in production, and tests with single bets do not show it.',
     async run({ wallet, expect, opening }) {
       let balance = opening
-      for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
+      for (const fields of [
+        { betType: 'SINGLE' },
+        { betType: 'MULTIPLE' },
+        { betType: 'TEASER' },
+        { odds: undefined },
+      ]) {
         const bet = wallet.bet()
         balance = subtract(balance, bet.amount)
-        expect.success(
-          await wallet.place(bet, { fields: { betType }, label: `placebet of a ${betType}` }),
-          balance,
-        )
+        const label = fields.betType === undefined ? 'without odds' : `of a ${fields.betType}`
+        expect.success(await wallet.place(bet, { fields, label: `placebet ${label}` }), balance)
       }
-      const bet = wallet.bet()
-      const answer = await wallet.place(bet, { fields: { odds: undefined }, label: 'placebet without odds' })
-      expect.success(answer, subtract(balance, bet.amount))
     },
   },
   'AU-110': {
@@ -121,15 +118,14 @@ export const basics = casesOf({
     source: 'D26',
     impact: 'Every bet is refused from the day on which the platform adds a field.',
     async run({ wallet, expect, opening }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
-      const fields = { brandId: 'b-1', legs: [{ eventId: 7, live: true }] }
+      const first = wallet.bet()
+      const second = wallet.bet()
+      const more = { brandId: 'b-1', legs: [{ eventId: 7, live: true }] }
       const balance = subtract(opening, first.amount)
-      expect.success(await wallet.place(first, { fields, label: 'placebet with additional fields' }), balance)
-      const answer = await wallet.place(second, {
-        fields: { odds: null },
-        label: 'placebet with odds of null',
-      })
-      expect.success(answer, subtract(balance, second.amount))
+      const placed = wallet.place(first, { fields: more, label: 'placebet with additional fields' })
+      expect.success(await placed, balance)
+      const change = { fields: { odds: null }, label: 'placebet with odds of null' }
+      expect.success(await wallet.place(second, change), subtract(balance, second.amount))
     },
   },
   'AU-111': {
@@ -142,16 +138,14 @@ export const basics = casesOf({
       const answer = await wallet.place(bet, { fields: { currency }, label: `placebet in ${currency}` })
       if (answer.success === null) {
         expect.error(answer)
-        await expect.balance(opening, `after a stake in ${currency} was refused`)
+        await expect.balanceAfter(answer, opening)
         return
       }
       const debited = subtract(opening, await expect.currentBalance())
-      if (compare(debited, bet.amount) === 0 || debited.units <= 0n)
-        expect.fail(
-          `a refusal, or a debit of another amount than ${textOf(bet.amount)}`,
-          `a debit of ${textOf(debited)}`,
-          answer,
-        )
+      if (compare(debited, bet.amount) === 0 || debited.units <= 0n) {
+        const due = `a refusal, or a debit of another amount than ${textOf(bet.amount)}`
+        expect.fail(due, `a debit of ${textOf(debited)}`, answer)
+      }
       expect.success(await wallet.rollback(bet), opening)
     },
   },
@@ -161,13 +155,12 @@ export const basics = casesOf({
     quote: 'bet-id',
     impact: 'A rollback credits the stake of another bet: too much or too little.',
     async run({ prepare, wallet, expect, opening, units }) {
-      const bets = [wallet.bet(units(110)), wallet.bet(units(120)), wallet.bet(units(140))] as const
-      for (const bet of bets) await prepare.placedAnyhow(bet)
-      const [first, middle, last] = bets
-      const rest = subtract(opening, sumOf(bets))
-      expect.success(await wallet.rollback(middle), add(rest, middle.amount))
-      expect.success(await wallet.rollback(first), subtract(opening, last.amount))
-      await expect.balance(subtract(opening, last.amount), 'with one of three bets left')
+      const first = wallet.bet(units(110))
+      const middle = wallet.bet(units(120))
+      const last = wallet.bet(units(140))
+      for (const bet of [first, middle, last]) await prepare.placedAnyhow(bet)
+      expect.success(await wallet.rollback(middle), subtract(opening, sumOf([first, last])))
+      await expect.executed(wallet.rollback(first), subtract(opening, last.amount))
     },
   },
   // Takes all funds, so it runs after the cases that show whether a rollback returns them.
@@ -180,8 +173,9 @@ export const basics = casesOf({
     async run({ wallet, expect, opening, units, wholeUnits }) {
       const all = units(wholeUnits(opening))
       const rest = await expect.debit(wallet.bet(all), opening)
-      expect.refusal(await wallet.place(wallet.bet(units(1))))
-      await expect.balance(rest, 'after all funds were staked')
+      const answer = await wallet.place(wallet.bet(units(1)))
+      expect.refusal(answer)
+      await expect.balanceAfter(answer, rest)
     },
   },
   'AU-113': {
@@ -192,7 +186,7 @@ export const basics = casesOf({
     async run({ wallet, expect, opening, units }) {
       const bet = wallet.bet(add(opening, units(100)))
       expect.refusal(await wallet.place(bet))
-      await expect.executed(await wallet.rollback(bet), opening, 'after a refused bet was rolled back')
+      await expect.executed(wallet.rollback(bet, undefined, 'rollbackbet of the refused bet'), opening)
     },
   },
   'AU-114': {
@@ -202,9 +196,7 @@ export const basics = casesOf({
     impact: 'A platform with a strict parser rejects the answer and rolls back bets that were accepted.',
     async run({ wallet, expect, settings }) {
       const bet = wallet.bet()
-      const placed = await wallet.place(bet)
-      const returned = await wallet.rollback(bet)
-      for (const answer of [placed, returned]) {
+      for (const answer of [await wallet.place(bet), await wallet.rollback(bet)]) {
         expect.success(answer)
         const fields = [...(answer.fields?.keys() ?? [])].sort().join(', ')
         if (!/^balance, currency(, walletTransactionId)?$/.test(fields))
@@ -214,8 +206,7 @@ export const basics = casesOf({
         const agreed = settings.statusCodes.get('SUCCESS') ?? []
         if (!agreed.includes(answer.status ?? 0))
           expect.fail(`status ${agreed.join(' or ')}`, describeAnswer(answer), answer)
-        const type = answer.headers['content-type'] ?? 'no Content-Type'
-        if (!/^application\/json\b/i.test(type)) expect.fail('Content-Type application/json', type, answer)
+        expect.typeOfJson(answer)
       }
     },
   },
@@ -225,15 +216,13 @@ export const basics = casesOf({
     source: 'spec 2',
     impact: 'Two transactions share one reference, and a dispute cannot be traced.',
     async run({ wallet, expect }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
       const answers = [await wallet.place(first), await wallet.place(second), await wallet.rollback(first)]
-      const references = answers.map(answer => {
-        expect.success(answer)
-        return answer.success?.walletTransactionId ?? null
-      })
-      const named = references.filter(reference => reference !== null)
+      for (const answer of answers) expect.success(answer)
+      const named = answers.flatMap(({ success }) => success?.walletTransactionId ?? [])
       if (new Set(named).size !== named.length)
-        expect.fail('three different references, or none', references.join(', '))
+        expect.fail('three different references, or none', named.join(', '))
     },
   },
   'AU-118': {
@@ -242,16 +231,14 @@ export const basics = casesOf({
     needs: ['other-player'],
     impact: 'A rollback pays the stake of one player to another, or a bet is stolen by its id.',
     async run(context) {
-      const { prepare, wallet, expect, opening, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const others = await expect.currentBalance(other)
-      const { bet, staked: after } = await prepare.openBet()
+      const { prepare, wallet, expect, opening } = context
+      const other = await otherPlayer(context)
+      const { bet, staked } = await prepare.openBet()
       // A wallet that looks for a bet of this player finds none, and answers with a success (spec 4.3 rule
       // 1).
       const label = 'rollbackbet for the other player'
-      const answer = await wallet.rollback({ betId: bet.betId, playerId: other }, undefined, label)
-      await expect.balance(after, 'after a rollback for another player')
-      await expectOthersUnchanged(context, others, answer)
+      const call = wallet.rollback({ ...bet, playerId: other.playerId }, undefined, label)
+      await other.unchanged(await expect.balanceAfter(call, staked))
       expect.success(await wallet.rollback(bet), opening)
     },
   },
@@ -260,31 +247,31 @@ export const basics = casesOf({
     name: 'A currency code in the other case is refused',
     source: 'D23',
     impact: 'Codes that differ in case can be different units: GBp is a hundredth of GBP.',
-    async run({ wallet, expect, opening, settings }) {
+    async run({ wallet, expect, settings, opening }) {
       const { currency } = settings
       const other = currency === currency.toLowerCase() ? currency.toUpperCase() : currency.toLowerCase()
       if (other === currency) throw new Skipped(`${currency} has no letters`)
-      const label = `placebet in ${other}`
-      const answer = await wallet.place(wallet.bet(), { fields: { currency: other }, label })
+      const change = { fields: { currency: other }, label: `placebet in ${other}` }
+      const answer = await wallet.place(wallet.bet(), change)
       expect.refusal(answer)
-      await expect.balance(opening, `after a ${label} was refused`)
+      await expect.balanceAfter(answer, opening)
     },
   },
 })
 
-/** Expects that the other player still has this balance, after a call. */
-export async function expectOthersUnchanged(
-  { expect, settings }: CaseContext,
-  before: Decimal,
-  call: Answer,
-): Promise<void> {
-  const now = await expect.currentBalance(settings.otherPlayerId ?? '')
-  if (compare(now, before) !== 0)
-    expect.fail(
-      `balance ${textOf(before)} of the other player, as before`,
-      `balance ${textOf(now)} of the other player`,
-      call,
-    )
+/** The other player. `unchanged` expects, after a call, the balance of now. */
+export async function otherPlayer({ expect, settings }: CaseContext) {
+  const playerId = settings.otherPlayerId ?? ''
+  const before = await expect.currentBalance(playerId)
+  return {
+    playerId,
+    async unchanged(call: Answer): Promise<void> {
+      const now = await expect.currentBalance(playerId)
+      const actual = `balance ${textOf(now)} of the other player`
+      if (compare(now, before) !== 0)
+        expect.fail(`balance ${textOf(before)} of the other player, as before`, actual, call)
+    },
+  }
 }
 
 /** Each operation once, for a player whom the wallet does not know: the answers. */

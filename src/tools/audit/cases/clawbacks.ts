@@ -1,28 +1,55 @@
 /** AU-5xx: settlements and their reversal, the unsettlement (spec 4.2, D7, D13, D17 to D20). */
 
-import { add, subtract, zero } from '../../numbers/decimal.js'
+import { add, type Decimal, subtract, zero } from '../../numbers/decimal.js'
 import { type Answer, describeAnswer } from '../answer.js'
 import { casesOf } from '../audit-case.js'
-import type { CaseContext } from '../case-context.js'
-import { reversalOf } from '../preparations.js'
-import { expectOthersUnchanged } from './basics.js'
+import { type CaseContext, eachRound, together } from '../case-context.js'
+import type { Reversible } from '../preparations.js'
+import { type Bet, reversalOf, type UnsettlementType } from '../wallet-calls.js'
+import { otherPlayer } from './basics.js'
 
-const reversible = ['BET_PAID', 'VOIDED'] as const
-
-/** Expects that no unsettlement of a bet that was cashed out changes the balance. @returns the answers */
-async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext): Promise<Answer[]> {
-  const { bet, staked } = await prepare.openBet()
-  const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
+/** Sends both unsettlements. @param balance is expected after each, if it is given */
+async function unsettleBoth(
+  { wallet, expect }: CaseContext,
+  betOf: () => Bet,
+  what: string,
+  balance?: Decimal,
+): Promise<Answer[]> {
   const answers: Answer[] = []
   for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-    const label = `${type} of a bet that was cashed out`
-    answers.push(await wallet.tryUnsettle(bet, type, label))
-    await expect.balance(balance, `after ${label}`)
+    const answer = await wallet.tryUnsettle(betOf(), type, `${type} ${what}`)
+    answers.push(balance === undefined ? answer : await expect.balanceAfter(answer, balance))
   }
   return answers
 }
 
-const bothNeeds = ['settle', 'clawbacks'] as const
+async function unsettleCashout(context: CaseContext) {
+  const { bet, staked } = await context.prepare.openBet()
+  const balance = await context.prepare.settled(bet, 'CASHOUT', context.units(50), staked)
+  return await unsettleBoth(context, () => bet, 'of a bet that was cashed out', balance)
+}
+
+/** The reversal of a settlement is debited, or refused where clawbacks are disabled. */
+const unsettleOnce =
+  (type: Reversible) =>
+  async ({ prepare, wallet, expect, settings }: CaseContext) => {
+    const { bet, balance, staked } = await prepare.settledBet(type)
+    const call = wallet.unsettle(bet, reversalOf[type])
+    if (settings.clawbacks) return await expect.executed(call, staked)
+    const refusal = await call
+    expect.refusal(refusal)
+    await expect.balanceAfter(refusal, balance)
+  }
+
+/** For a payout and for a void. @param run returns the balance that its bets leave */
+export const eachReversal =
+  (run: (context: CaseContext, type: Reversible, reversal: UnsettlementType) => Promise<Decimal>) =>
+  async (context: CaseContext) => {
+    for (const type of ['BET_PAID', 'VOIDED'] as const)
+      context.opening = await run(context, type, reversalOf[type])
+  }
+
+export const bothNeeds = ['settle', 'clawbacks'] as const
 
 export const clawbacks = casesOf({
   'AU-501': {
@@ -30,14 +57,14 @@ export const clawbacks = casesOf({
     source: 'D17',
     needs: ['settle'],
     impact: 'The operator pays a winner twice, and an unsettlement debits whatever was credited.',
-    async run({ prepare, wallet, expect, units, random }) {
-      const { bet, staked: after } = await prepare.openBet()
+    async run({ prepare, wallet, expect, between }) {
+      const { bet, staked } = await prepare.openBet()
       const transactionId = wallet.id()
-      const payout = units(random.between(400, 600))
-      await prepare.settled(bet, 'BET_PAID', payout, after, transactionId)
+      const payout = between(400, 600)
+      const balance = await prepare.settled(bet, 'BET_PAID', payout, staked, transactionId)
       // How the operator's code answers the retry is not defined; the balance is.
       await wallet.trySettle(bet, 'BET_PAID', payout, transactionId)
-      await expect.balance(add(after, payout), 'after the retried settlement')
+      await expect.balance(balance, 'after the retried settlement')
     },
   },
   'AU-502': {
@@ -47,13 +74,7 @@ export const clawbacks = casesOf({
     needs: ['settle'],
     impact:
       'Wrong payouts are never collected, or they are collected twice: by the wallet and by the platform.',
-    async run({ prepare, wallet, expect, settings }) {
-      const { bet, balance, staked } = await prepare.settledBet()
-      const answer = await wallet.unsettle(bet, 'UNSCORED')
-      if (settings.clawbacks) expect.success(answer, staked)
-      else expect.refusal(answer)
-      await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
-    },
+    run: unsettleOnce('BET_PAID'),
   },
   'AU-504': {
     name: 'A clawback that exceeds the funds is refused and debits nothing, not even a part',
@@ -77,8 +98,7 @@ export const clawbacks = casesOf({
     async run({ prepare, wallet, expect }) {
       const { bet, payout, balance } = await prepare.settledBet()
       await prepare.spendDownTo(payout, balance)
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), zero)
-      await expect.balance(zero, 'after a clawback of exactly the funds')
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), zero)
     },
   },
   'AU-510': {
@@ -90,14 +110,11 @@ export const clawbacks = casesOf({
     async run({ prepare, wallet, expect }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
-      for (let time = 1; time <= 2; time += 1)
-        expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
-      await expect.balance(staked, 'after two copies of one unsettlement')
-      const other = wallet.bet()
-      const after = await prepare.placed(other, staked)
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      const after = await prepare.placed(wallet.bet(), staked)
       const label = 'retry of the unsettlement after another bet'
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, label), after)
-      await expect.balance(after, 'after three copies of one unsettlement')
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED', transactionId, label), after)
     },
   },
   'AU-516': {
@@ -106,12 +123,12 @@ export const clawbacks = casesOf({
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'Only one of several payouts is collected.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, staked, balance } = await prepare.settledBet()
-      const second = units(random.between(100, 150))
-      let paid = balance
-      for (let count = 2; count <= 3; count += 1) paid = await prepare.settled(bet, 'BET_PAID', second, paid)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the unsettlement')
+      const second = between(100, 150)
+      const twice = await prepare.settled(bet, 'BET_PAID', second, balance)
+      await prepare.settled(bet, 'BET_PAID', second, twice)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-517': {
@@ -120,9 +137,8 @@ export const clawbacks = casesOf({
     needs: ['settle'],
     impact: 'A success tells the platform that a payout was collected before it was even credited.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      const answer = await wallet.tryUnsettle(bet, 'UNSCORED')
-      await expect.notExecuted(answer, after, 'after an unsettlement of a bet that was never settled')
+      const { bet, staked } = await prepare.openBet()
+      await expect.notExecuted(wallet.tryUnsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-518': {
@@ -131,19 +147,17 @@ export const clawbacks = casesOf({
     quote: 'platform-retries',
     needs: bothNeeds,
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, staked } = await prepare.openBet()
       const transactionId = wallet.id()
       const early = await wallet.unsettle(bet, 'UNSCORED', transactionId, { mayFail: true })
       expect.error(early)
       // A 4xx is final: the platform retries after a fault only, and a wallet may record its refusals.
       const isFinal = (early.status ?? 0) <= 499
-      const payout = units(random.between(400, 600))
-      await prepare.settled(bet, 'BET_PAID', payout, staked)
+      await prepare.settled(bet, 'BET_PAID', between(400, 600), staked)
       const label = `${isFinal ? 'new' : 'retry of the'} unsettlement after the settlement`
-      const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, label)
-      expect.success(late, staked)
-      await expect.balance(staked, 'after the unsettlement')
+      const late = wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, label)
+      await expect.executed(late, staked)
     },
   },
   'AU-519': {
@@ -151,12 +165,10 @@ export const clawbacks = casesOf({
     name: 'An unsettlement that arrives before its settlement is answered with SETTLEMENT_NOT_FOUND, 503',
     source: 'D19',
     impact: 'The platform treats a 4xx as final and does not retry after the settlement has arrived.',
-    async run({ prepare, wallet, expect }) {
-      const { bet } = await prepare.openBet()
-      for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.tryUnsettle(bet, type)
-        expect.agreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
-      }
+    async run(context) {
+      const { bet } = await context.prepare.openBet()
+      for (const answer of await unsettleBoth(context, () => bet, 'of an open bet'))
+        context.expect.agreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
     },
   },
   'AU-520': {
@@ -166,12 +178,10 @@ export const clawbacks = casesOf({
     impact: 'The stake is credited a second time: after the void, or in addition to the payout.',
     async run({ prepare, wallet, expect }) {
       const paid = await prepare.settledBet()
-      await wallet.rollback(paid.bet, undefined, 'rollbackbet of a paid bet')
-      await expect.balance(paid.balance, 'after the rollback of a paid bet')
-      const { bet, staked } = await prepare.openBet(paid.balance)
-      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.rollback(bet, undefined, 'rollbackbet of a voided bet')
-      await expect.balance(paid.balance, 'after the rollback of a voided bet')
+      const label = (what: string) => `rollbackbet of a ${what} bet`
+      await expect.balanceAfter(wallet.rollback(paid.bet, undefined, label('paid')), paid.balance)
+      const voided = await prepare.settledBet('VOIDED', undefined, paid.balance)
+      await expect.balanceAfter(wallet.rollback(voided.bet, undefined, label('voided')), paid.balance)
     },
   },
   'AU-521': {
@@ -193,12 +203,11 @@ export const clawbacks = casesOf({
     impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
     async run({ prepare, wallet, expect }) {
       const paid = await prepare.settledBet()
-      await wallet.tryUnsettle(paid.bet, 'UNVOIDED', 'UNVOIDED of a paid bet')
-      await expect.balance(paid.balance, 'after UNVOIDED of a paid bet')
-      const { bet, staked } = await prepare.openBet(paid.balance)
-      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
-      await wallet.tryUnsettle(bet, 'UNSCORED', 'UNSCORED of a voided bet')
-      await expect.balance(paid.balance, 'after UNSCORED of a voided bet')
+      const unvoided = wallet.tryUnsettle(paid.bet, 'UNVOIDED', 'UNVOIDED of a paid bet')
+      await expect.balanceAfter(unvoided, paid.balance)
+      const { bet } = await prepare.settledBet('VOIDED', undefined, paid.balance)
+      const unscored = wallet.tryUnsettle(bet, 'UNSCORED', 'UNSCORED of a voided bet')
+      await expect.balanceAfter(unscored, paid.balance)
     },
   },
   'AU-509': {
@@ -209,8 +218,8 @@ export const clawbacks = casesOf({
     async run({ prepare, wallet, expect }) {
       const { bet, spent, balance } = await prepare.uncollectedBet('VOIDED')
       await prepare.rolledBack(spent, balance)
-      await wallet.rollback(bet, undefined, 'rollbackbet after a refused clawback')
-      await expect.balance(balance, 'after a rollback that followed a refused clawback')
+      const label = 'rollbackbet after a refused clawback'
+      await expect.balanceAfter(wallet.rollback(bet, undefined, label), balance)
     },
   },
   'AU-503': {
@@ -219,13 +228,7 @@ export const clawbacks = casesOf({
     quote: 'unvoided-debits',
     needs: ['settle'],
     impact: 'A bet that was voided by mistake continues without a stake.',
-    async run({ prepare, wallet, expect, settings }) {
-      const { bet, balance, staked } = await prepare.settledBet('VOIDED')
-      const answer = await wallet.unsettle(bet, 'UNVOIDED')
-      if (settings.clawbacks) expect.success(answer, staked)
-      else expect.refusal(answer)
-      await expect.balance(settings.clawbacks ? staked : balance, 'after the unsettlement')
-    },
+    run: unsettleOnce('VOIDED'),
   },
   'AU-512': {
     name: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
@@ -233,17 +236,13 @@ export const clawbacks = casesOf({
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'Two corrections of one result debit the credit twice.',
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, staked } = await prepare.settledBet(type)
-        const reversal = reversalOf[type]
-        await prepare.unsettled(bet, reversal, staked)
-        const retry = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
-        await expect.notExecuted(retry, staked, `after a second ${reversal}`)
-        context.opening = staked
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect }, type, reversal) => {
+      const { bet, staked } = await prepare.settledBet(type)
+      await prepare.unsettled(bet, reversal, staked)
+      const label = `${reversal} under another transactionId`
+      await expect.notExecuted(wallet.tryUnsettle(bet, reversal, label), staked)
+      return staked
+    }),
   },
   'AU-514': {
     name: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
@@ -251,12 +250,11 @@ export const clawbacks = casesOf({
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A corrected result is corrected again, and both payouts are debited, or none.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, staked } = await prepare.settledBet()
       await prepare.unsettled(bet, 'UNSCORED', staked)
-      const second = units(random.between(250, 350))
-      await prepare.settled(bet, 'BET_PAID', second, staked)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
+      await prepare.settled(bet, 'BET_PAID', between(250, 350), staked)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-522': {
@@ -265,13 +263,12 @@ export const clawbacks = casesOf({
     quote: 'placebet-undone',
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
-    async run({ prepare, wallet, expect, opening }) {
-      for (const type of reversible) {
-        const { bet, staked } = await prepare.settledBet(type)
-        await prepare.unsettled(bet, reversalOf[type], staked)
-        await expect.executed(await wallet.rollback(bet), opening, `after ${reversalOf[type]} and rollback`)
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect, opening }, type, reversal) => {
+      const { bet, staked } = await prepare.settledBet(type)
+      await prepare.unsettled(bet, reversal, staked)
+      await expect.executed(wallet.rollback(bet, undefined, `rollbackbet after ${reversal}`), opening)
+      return opening
+    }),
   },
   'AU-506': {
     name: 'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
@@ -280,18 +277,14 @@ export const clawbacks = casesOf({
     needs: bothNeeds,
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, spent, balance, transactionId, reversal } = await prepare.uncollectedBet(type)
-        await prepare.rolledBack(spent, balance)
-        const label = `retry of the refused ${reversal}, with sufficient funds`
-        const retry = await wallet.unsettle(bet, reversal, transactionId, label)
-        await expect.balance(balance, `after the ${label}`)
-        expect.refusal(retry)
-        context.opening = balance
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect }, type, reversal) => {
+      const { bet, spent, balance, transactionId } = await prepare.uncollectedBet(type)
+      await prepare.rolledBack(spent, balance)
+      const label = `retry of the refused ${reversal}, with sufficient funds`
+      const retry = wallet.unsettle(bet, reversal, transactionId, label)
+      expect.refusal(await expect.balanceAfter(retry, balance))
+      return balance
+    }),
   },
   'AU-507': {
     name: 'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
@@ -300,16 +293,13 @@ export const clawbacks = casesOf({
     needs: bothNeeds,
     impact:
       'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, spent, balance, reversal } = await prepare.uncollectedBet(type)
-        await prepare.rolledBack(spent, balance)
-        const answer = await wallet.tryUnsettle(bet, reversal, `${reversal} under another transactionId`)
-        await expect.notExecuted(answer, balance, `after another ${reversal} of a refused clawback`)
-        context.opening = balance
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect }, type, reversal) => {
+      const { bet, spent, balance } = await prepare.uncollectedBet(type)
+      await prepare.rolledBack(spent, balance)
+      const label = `${reversal} under another transactionId, after a refused clawback`
+      await expect.notExecuted(wallet.tryUnsettle(bet, reversal, label), balance)
+      return balance
+    }),
   },
   'AU-515': {
     name: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
@@ -317,13 +307,11 @@ export const clawbacks = casesOf({
     quote: 'debt-of-player',
     needs: bothNeeds,
     impact: 'The uncollected amount is debited with the new one, while the platform nets it off too.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, spent, balance, reversal } = await prepare.uncollectedBet()
       await prepare.rolledBack(spent, balance)
-      const second = units(random.between(100, 150))
-      await prepare.settled(bet, 'BET_PAID', second, balance)
-      expect.success(await wallet.unsettle(bet, reversal), balance)
-      await expect.balance(balance, 'after the clawback of the new payout')
+      await prepare.settled(bet, 'BET_PAID', between(100, 150), balance)
+      await expect.executed(wallet.unsettle(bet, reversal), balance)
     },
   },
   'AU-571': {
@@ -335,9 +323,7 @@ export const clawbacks = casesOf({
       'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
     async run({ prepare, wallet, expect }) {
       const { bet, transactionId, reversal, refusal } = await prepare.uncollectedBet()
-      const retry = await wallet.unsettle(bet, reversal, transactionId, 'retry of the unsettlement')
-      if (refusal.status !== retry.status || refusal.errorCode !== retry.errorCode)
-        expect.fail(`the same answer: ${describeAnswer(refusal)}`, describeAnswer(retry), retry)
+      expect.sameRefusal(refusal, await wallet.unsettle(bet, reversal, transactionId))
     },
   },
   'AU-524': {
@@ -345,11 +331,14 @@ export const clawbacks = casesOf({
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
     impact: 'A clawback debits money for a bet that the wallet has never received.',
-    async run({ wallet, expect, opening }) {
-      for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.tryUnsettle(wallet.bet(), type)
-        await expect.notExecuted(answer, opening, `after ${type} of an unknown bet`)
-      }
+    async run(context) {
+      const answers = await unsettleBoth(
+        context,
+        () => context.wallet.bet(),
+        'of an unknown bet',
+        context.opening,
+      )
+      for (const answer of answers) context.expect.error(answer)
     },
   },
   'AU-525': {
@@ -357,7 +346,7 @@ export const clawbacks = casesOf({
     name: 'An unsettlement of a bet that is unknown or rolled back is refused with a 4xx',
     source: 'D19',
     impact: 'The platform cannot tell that there is nothing to collect, and retries indefinitely.',
-    async run({ opening, prepare, wallet, expect }) {
+    async run({ prepare, wallet, expect, opening }) {
       expect.finalRefusal(await wallet.tryUnsettle(wallet.bet(), 'UNSCORED'))
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
@@ -369,13 +358,12 @@ export const clawbacks = casesOf({
     source: 'spec 4.2, D19',
     quote: 'reverses-settlement',
     impact: 'The returned stake is debited again, as if it had been a void.',
-    async run({ prepare, wallet, expect, opening }) {
+    async run(context) {
+      const { prepare, expect, opening } = context
       const { bet } = await prepare.openBet()
       await prepare.rolledBack(bet, opening)
-      for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        const answer = await wallet.tryUnsettle(bet, type)
-        await expect.notExecuted(answer, opening, `after ${type} of a rolled-back bet`)
-      }
+      for (const answer of await unsettleBoth(context, () => bet, 'of a rolled-back bet', opening))
+        expect.error(answer)
     },
   },
   'AU-527': {
@@ -384,16 +372,12 @@ export const clawbacks = casesOf({
     quote: 'bet-id',
     needs: bothNeeds,
     impact: 'The correction of one match debits the winnings of another.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const first = await prepare.settledBet()
-      const { bet, staked } = await prepare.openBet(first.balance)
-      const payout = units(random.between(100, 150))
-      await prepare.settled(bet, 'BET_PAID', payout, staked)
-      expect.success(
-        await wallet.unsettle(first.bet, 'UNSCORED'),
-        subtract(add(staked, payout), first.payout),
-      )
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), subtract(staked, first.payout))
+      const second = await prepare.settledBet('BET_PAID', between(100, 150), first.balance)
+      const rest = subtract(second.balance, first.payout)
+      expect.success(await wallet.unsettle(first.bet, 'UNSCORED'), rest)
+      expect.success(await wallet.unsettle(second.bet, 'UNSCORED'), subtract(rest, second.payout))
     },
   },
   'AU-528': {
@@ -403,9 +387,8 @@ export const clawbacks = casesOf({
     needs: ['settle'],
     impact: 'A lost bet whose result is corrected cannot be reopened.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      await prepare.settled(bet, 'BET_PAID', zero, after)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after the lost bet was unsettled')
+      const { bet, staked } = await prepare.settledBet('BET_PAID', zero)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-529': {
@@ -419,20 +402,9 @@ export const clawbacks = casesOf({
       const transactionId = wallet.id()
       await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const another = { ...bet, betId: `${wallet.id()}-b` }
-      const withBet = await wallet.unsettle(
-        another,
-        'UNSCORED',
-        transactionId,
-        'retry of the unsettlement with a different betId',
-      )
-      expect.refusal(withBet)
-      const withType = await wallet.unsettle(
-        bet,
-        'UNVOIDED',
-        transactionId,
-        'retry of the unsettlement with a different type',
-      )
-      expect.refusal(withType)
+      const label = (name: string) => `retry of the unsettlement with a different ${name}`
+      expect.refusal(await wallet.unsettle(another, 'UNSCORED', transactionId, label('betId')))
+      expect.refusal(await wallet.unsettle(bet, 'UNVOIDED', transactionId, label('type')))
       await expect.balance(staked, 'after the conflicts')
     },
   },
@@ -442,11 +414,11 @@ export const clawbacks = casesOf({
     source: 'D3',
     needs: bothNeeds,
     impact: 'A retry is refused, and the platform records a collected payout as uncollected.',
-    async run({ prepare, wallet, expect, settings }) {
+    async run({ prepare, wallet, expect, dateOf }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
       await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
-      const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 60_000)) }
+      const fields = { transactionDate: dateOf(60_000) }
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
     },
   },
@@ -456,29 +428,26 @@ export const clawbacks = casesOf({
     quote: 'clawback-refused',
     needs: bothNeeds,
     impact: 'The balance becomes negative, and the operator bears the loss.',
-    async run(context) {
-      const { prepare, wallet, expect, units, settings, concurrently } = context
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bet, payout, balance } = await prepare.settledBet('BET_PAID', units(500))
-        const spent = await prepare.spendDownTo(payout, balance)
-        const rival = wallet.bet(units(300))
-        const clawback = () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`)
-        const place = () => wallet.place(rival, `placebet on the same funds (round ${round})`)
-        const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
-        const answers = await concurrently(2, index => (calls[index] as typeof place)())
-        const [collected, placed] = round % 2 === 0 ? answers : [...answers].reverse()
-        let rest = payout
-        if (collected?.success) rest = subtract(rest, payout)
-        if (placed?.success) rest = subtract(rest, rival.amount)
-        if (collected?.success && placed?.success)
-          expect.fail('at most one accepted call', 'both were accepted', placed)
-        await expect.balance(rest, 'after a concurrent clawback and placebet')
-        await wallet.rollback(rival)
-        await wallet.rollback(spent)
-        if (collected?.success) await wallet.rollback(bet)
-        context.opening = await expect.currentBalance()
-      }
-    },
+    run: eachRound(async (context, round) => {
+      const { prepare, wallet, expect, units } = context
+      const { bet, payout, balance } = await prepare.settledBet('BET_PAID', units(500))
+      const spent = await prepare.spendDownTo(payout, balance)
+      const rival = wallet.bet(units(300))
+      const [collected, placed] = await together(
+        round,
+        () => wallet.unsettle(bet, 'UNSCORED'),
+        () => wallet.place(rival, 'placebet on the same funds'),
+      )
+      let rest = payout
+      if (collected.success) rest = subtract(rest, payout)
+      if (placed.success) rest = subtract(rest, rival.amount)
+      if (collected.success && placed.success)
+        expect.fail('at most one accepted call', 'both were accepted', placed)
+      await expect.balance(rest, 'after a concurrent clawback and placebet')
+      for (const each of [rival, spent]) await wallet.rollback(each)
+      if (collected.success) await wallet.rollback(bet)
+      context.opening = await expect.currentBalance()
+    }),
   },
   'AU-532': {
     name: 'The retry of a placebet whose bet was settled changes no balance',
@@ -488,8 +457,7 @@ export const clawbacks = casesOf({
     impact: 'A late duplicate reopens a bet that is already paid.',
     async run({ prepare, wallet, expect }) {
       const { bet, balance } = await prepare.settledBet()
-      await wallet.place(bet, 'retry of the placebet after its settlement')
-      await expect.balance(balance, 'after the retry of a placebet that was settled')
+      await expect.balanceAfter(wallet.place(bet, 'retry of the placebet after its settlement'), balance)
     },
   },
   'AU-551': {
@@ -509,8 +477,7 @@ export const clawbacks = casesOf({
     needs: ['settle'],
     impact: 'The player has the stake back, and a payout in addition.',
     async run({ prepare, wallet, expect, opening, units }) {
-      const { bet } = await prepare.openBet()
-      await prepare.rolledBack(bet, opening)
+      const bet = await prepare.cancelledLater()
       await wallet.trySettle(bet, 'BET_PAID', units(150))
       await expect.balance(opening, 'after a settlement of a rolled-back bet')
     },
@@ -532,31 +499,25 @@ export const clawbacks = casesOf({
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
     impact: 'The stake is credited while the player still has the payout.',
-    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bet, staked, balance } = await prepare.settledBet('BET_PAID', units(40))
-        const calls = [
-          () => wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement (round ${round})`),
-          () => wallet.rollback(bet, undefined, `rollbackbet (round ${round})`),
-        ]
-        if (round % 2 === 0) calls.reverse()
-        const answers = await concurrently(2, index => (calls[index] as (typeof calls)[0])())
-        const [collected, undone] = round % 2 === 0 ? [...answers].reverse() : answers
-        const rest = collected?.success ? staked : balance
-        await expect.balance(
-          undone?.success ? add(rest, bet.amount) : rest,
-          'after a concurrent unsettlement and rollback',
+    run: eachRound(async ({ prepare, wallet, expect, opening, units }, round) => {
+      const { bet, staked, balance } = await prepare.settledBet('BET_PAID', units(40))
+      const [collected, undone] = await together(
+        round,
+        () => wallet.unsettle(bet, 'UNSCORED'),
+        () => wallet.rollback(bet),
+      )
+      const rest = collected.success ? staked : balance
+      const due = undone.success ? add(rest, bet.amount) : rest
+      await expect.balance(due, 'after a concurrent unsettlement and rollback')
+      if (undone.success && !collected.success)
+        expect.fail(
+          'no rollback of a bet whose payout was not clawed back',
+          'the player has both stake and payout',
+          undone,
         )
-        if (undone?.success && !collected?.success)
-          expect.fail(
-            'no rollback of a bet whose payout was not clawed back',
-            'the player has both stake and payout',
-            undone,
-          )
-        if (!collected?.success) expect.success(await wallet.unsettle(bet, 'UNSCORED'))
-        await prepare.rolledBack(bet, opening)
-      }
-    },
+      if (!collected.success) expect.success(await wallet.unsettle(bet, 'UNSCORED'))
+      await prepare.rolledBack(bet, opening)
+    }),
   },
   'AU-511': {
     name: 'Concurrent copies of one unsettlement debit the payout once',
@@ -565,23 +526,16 @@ export const clawbacks = casesOf({
     needs: bothNeeds,
     impact:
       'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
-        const transactionId = wallet.id()
-        const answers = await concurrently(settings.concurrency, copy =>
-          wallet.unsettle(
-            bet,
-            'UNSCORED',
-            transactionId,
-            `copy ${copy + 1} of one unsettlement (round ${round})`,
-          ),
-        )
-        await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
-        for (const answer of answers) expect.success(answer)
-        await prepare.rolledBack(bet, opening)
-      }
-    },
+    run: eachRound(async ({ prepare, wallet, expect, opening, units, concurrently }) => {
+      const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
+      const transactionId = wallet.id()
+      const answers = await concurrently(copy =>
+        wallet.unsettle(bet, 'UNSCORED', transactionId, `copy ${copy + 1} of one unsettlement`),
+      )
+      await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
+      for (const answer of answers) expect.success(answer)
+      await prepare.rolledBack(bet, opening)
+    }),
   },
   'AU-513': {
     name: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
@@ -590,22 +544,17 @@ export const clawbacks = casesOf({
     needs: bothNeeds,
     impact:
       'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        for (const type of reversible) {
-          const { bet, staked } = await prepare.settledBet(type, units(20))
-          await concurrently(settings.concurrency, copy =>
-            wallet.tryUnsettle(
-              bet,
-              reversalOf[type],
-              `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
-            ),
-          )
-          await expect.balance(staked, `after concurrent ${reversalOf[type]} of one bet`)
-          await prepare.rolledBack(bet, opening)
-        }
-      }
-    },
+    run: eachRound(
+      eachReversal(async ({ prepare, wallet, expect, opening, units, concurrently }, type, reversal) => {
+        const { bet, staked } = await prepare.settledBet(type, units(20))
+        await concurrently(copy =>
+          wallet.tryUnsettle(bet, reversal, `${reversal} ${copy + 1} under its own transactionId`),
+        )
+        await expect.balance(staked, `after concurrent ${reversal} of one bet`)
+        await prepare.rolledBack(bet, opening)
+        return opening
+      }),
+    ),
   },
   'AU-535': {
     level: 'SHOULD',
@@ -662,16 +611,14 @@ export const clawbacks = casesOf({
     source: 'D19',
     needs: bothNeeds,
     impact: 'The platform retries the call indefinitely, and each retry raises an alarm.',
-    async run(context) {
-      const { prepare, wallet, expect } = context
-      for (const type of reversible) {
-        const { bet, staked } = await prepare.settledBet(type)
-        expect.success(await wallet.unsettle(bet, reversalOf[type]), staked)
-        const label = `${reversalOf[type]} of a credit that was reversed`
-        expect.finalRefusal(await wallet.tryUnsettle(bet, reversalOf[type], label))
-        context.opening = staked
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect }, type, reversal) => {
+      const { bet, staked } = await prepare.settledBet(type)
+      expect.success(await wallet.unsettle(bet, reversal), staked)
+      expect.finalRefusal(
+        await wallet.tryUnsettle(bet, reversal, `${reversal} of a credit that was reversed`),
+      )
+      return staked
+    }),
   },
   'AU-508': {
     level: 'SHOULD',
@@ -694,14 +641,13 @@ export const clawbacks = casesOf({
     needs: ['settle', 'other-player'],
     impact: 'One player pays for the corrected result of another.',
     async run(context) {
-      const { prepare, wallet, expect, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const others = await expect.currentBalance(other)
+      const { prepare, wallet, expect } = context
+      const other = await otherPlayer(context)
       const { bet, balance } = await prepare.settledBet()
       const label = 'unsettlement for the other player'
-      const answer = await wallet.tryUnsettle({ ...bet, playerId: other }, 'UNSCORED', label)
-      await expect.balance(balance, `after an ${label}`)
-      await expectOthersUnchanged(context, others, answer)
+      const call = wallet.tryUnsettle({ ...bet, playerId: other.playerId }, 'UNSCORED', label)
+      const answer = await expect.balanceAfter(call, balance)
+      await other.unchanged(answer)
       expect.error(answer)
     },
   },
@@ -711,10 +657,8 @@ export const clawbacks = casesOf({
     needs: ['settle'],
     impact: 'The stakes of lost bets are credited.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      await prepare.settled(bet, 'BET_PAID', zero, after)
-      await wallet.rollback(bet, undefined, 'rollbackbet of a lost bet')
-      await expect.balance(after, 'after the rollback of a lost bet')
+      const { bet, staked } = await prepare.settledBet('BET_PAID', zero)
+      await expect.balanceAfter(wallet.rollback(bet, undefined, 'rollbackbet of a lost bet'), staked)
     },
   },
 })

@@ -13,22 +13,18 @@ import {
 import { type Json, raw, write } from '../../wire/json.js'
 import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import { casesOf } from '../audit-case.js'
-import type { CaseContext } from '../case-context.js'
+import { type CaseContext, eachRound } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
 
 /** Sends concurrent bets of which about a third are covered by the funds. */
-async function overspend(
-  { wallet, opening, units, wholeUnits, settings, concurrently }: CaseContext,
-  round: number,
-) {
-  const count = settings.concurrency
-  const fitting = BigInt(Math.max(2, Math.floor(count / 3)))
+async function overspend(context: CaseContext) {
+  const { wallet, opening, units, wholeUnits, settings } = context
+  const fitting = BigInt(Math.max(2, Math.floor(settings.concurrency / 3)))
   const stake = units(wholeUnits(opening) / fitting)
-  const bets = Array.from({ length: count }, () => wallet.bet(stake))
-  const answers = await concurrently(count, index =>
-    wallet.place(bets[index] as Bet, `placebet ${index + 1} of ${textOf(stake)} (round ${round})`),
-  )
+  const bets = wallet.bets(settings.concurrency, () => stake)
+  const label = (index: number) => `placebet ${index + 1} of ${textOf(stake)}`
+  const answers = await Promise.all(bets.map((bet, index) => wallet.place(bet, label(index))))
   return { bets, answers, stake, fitting: Number(fitting) }
 }
 
@@ -39,15 +35,10 @@ async function exactOrRefused(
   exact: Decimal,
 ): Promise<Answer> {
   const bet = wallet.bet(exact)
-  const answer = await wallet.place(bet, {
-    fields: { amount: raw(writing) },
-    label: `placebet of ${writing}`,
-  })
+  const change = { fields: { amount: raw(writing) }, label: `placebet of ${writing}` }
+  const answer = await wallet.place(bet, change)
   const accepted = answer.success !== null
-  await expect.balance(
-    accepted ? subtract(opening, exact) : opening,
-    accepted ? `after ${writing} was accepted` : `after ${writing} was refused`,
-  )
+  await expect.balanceAfter(answer, accepted ? subtract(opening, exact) : opening)
   if (!accepted) expect.error(answer)
   else expect.success(await wallet.rollback(bet), opening)
   return answer
@@ -55,10 +46,8 @@ async function exactOrRefused(
 
 async function allRefused({ wallet, expect, opening }: CaseContext, amounts: readonly Json[]): Promise<void> {
   for (const amount of amounts) {
-    const bet = wallet.bet()
-    const what = write(amount)
-    const answer = await wallet.place(bet, { fields: { amount }, label: `placebet of ${what}` })
-    await expect.notExecuted(answer, opening, `after a placebet of ${what}`)
+    const change = { fields: { amount }, label: `placebet of ${write(amount)}` }
+    await expect.notExecuted(wallet.place(wallet.bet(), change), opening)
   }
 }
 
@@ -81,45 +70,35 @@ export const funds = casesOf({
     source: 'spec 3',
     quote: 'stake-debited',
     impact: 'Two bets read the same balance and write the same balance: one of them was free.',
-    async run({ wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bets = Array.from({ length: settings.concurrency }, () =>
-          wallet.bet(units(random.between(10, 60))),
-        )
-        const accepted = await concurrently(bets.length, index => wallet.place(bets[index] as Bet))
-        const sum = sumOf(bets.filter((_, index) => accepted[index]?.success !== null))
-        await expect.balance(subtract(opening, sum), `after ${bets.length} concurrent bets`)
-        for (const answer of accepted) expect.success(answer)
-        const returned = await concurrently(bets.length, index => wallet.rollback(bets[index] as Bet))
-        await expect.balance(opening, `after ${bets.length} concurrent rollbacks`)
-        for (const answer of returned) expect.success(answer)
-      }
-    },
+    run: eachRound(async ({ wallet, expect, settings, opening, between }) => {
+      const bets = wallet.bets(settings.concurrency, () => between(10, 60))
+      const accepted = await Promise.all(bets.map(bet => wallet.place(bet)))
+      const sum = sumOf(bets.filter((_, index) => accepted[index]?.success !== null))
+      await expect.balance(subtract(opening, sum), `after ${bets.length} concurrent bets`)
+      for (const answer of accepted) expect.success(answer)
+      const returned = await Promise.all(bets.map(bet => wallet.rollback(bet)))
+      await expect.balance(opening, `after ${bets.length} concurrent rollbacks`)
+      for (const answer of returned) expect.success(answer)
+    }),
   },
   'AU-401': {
     name: 'Concurrent bets never debit more than the funds',
     source: 'spec 3, 4.1',
     quote: 'funds-required',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
-    async run(context) {
-      const { wallet, expect, opening, money, settings } = context
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bets, answers, stake } = await overspend(context, round)
-        const accepted = answers.filter(({ success }) => success !== null).length
-        const balance = await expect.currentBalance()
-        const rest = subtract(opening, times(stake, accepted))
-        if (rest.units < 0n) {
-          expect.fail(
-            `bets of at most ${money(opening)} in all`,
-            `${accepted} bets of ${money(stake)}, ${money(times(stake, accepted))} in all`,
-          )
-        }
-        if (compare(balance, rest) !== 0)
-          expect.fail(`balance ${money(rest)} after ${accepted} accepted bets`, money(balance))
-        for (const bet of bets) expect.success(await wallet.rollback(bet))
-        await expect.balance(opening, 'after all bets were rolled back')
-      }
-    },
+    run: eachRound(async context => {
+      const { wallet, expect, opening, money } = context
+      const { bets, answers, stake } = await overspend(context)
+      const accepted = answers.filter(({ success }) => success !== null).length
+      const balance = await expect.currentBalance()
+      const rest = subtract(opening, times(stake, accepted))
+      const actual = `${accepted} bets of ${money(stake)}, ${money(times(stake, accepted))} in all`
+      if (rest.units < 0n) expect.fail(`bets of at most ${money(opening)} in all`, actual)
+      if (compare(balance, rest) !== 0)
+        expect.fail(`balance ${money(rest)} after ${accepted} accepted bets`, money(balance))
+      for (const bet of bets) expect.success(await wallet.rollback(bet))
+      await expect.balance(opening, 'after all bets were rolled back')
+    }),
   },
   'AU-402': {
     level: 'SHOULD',
@@ -127,7 +106,7 @@ export const funds = casesOf({
     source: 'spec 4.1',
     impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async run(context) {
-      const { answers, fitting } = await overspend(context, 1)
+      const { answers, fitting } = await overspend(context)
       const accepted = answers.filter(({ success }) => success !== null).length
       if (accepted !== fitting) context.expect.fail(`${fitting} accepted bets`, `${accepted} accepted bets`)
       for (const answer of answers) if (answer.success === null) context.expect.refusal(answer)
@@ -155,8 +134,8 @@ export const funds = casesOf({
     async run({ prepare, wallet, expect, opening, units, wholeUnits }) {
       const rest = subtract(opening, units(wholeUnits(opening)))
       await prepare.spendDownTo(add(rest, units(30)), opening)
-      let balance = add(rest, units(30))
-      for (let bet = 1; bet <= 3; bet += 1) balance = await expect.debit(wallet.bet(units(10)), balance)
+      for (const left of [20, 10, 0])
+        expect.success(await wallet.place(wallet.bet(units(10))), add(rest, units(left)))
       await expect.balance(rest, 'after three bets of a third of the funds')
     },
   },
@@ -206,7 +185,7 @@ export const funds = casesOf({
     name: 'Amounts are compared by value: 2, 2.00 and 2.000 are the same transaction',
     source: 'D3, D21',
     impact: 'A retry from another serialiser is refused as a conflict.',
-    async run({ prepare, wallet, expect, opening, units, settings }) {
+    async run({ prepare, wallet, expect, settings, opening, units }) {
       const bet = wallet.bet(units(200))
       const after = await prepare.placed(bet, opening)
       const text = textOf(bet.amount, settings.minorUnits)
@@ -243,12 +222,12 @@ export const funds = casesOf({
     runLast: true,
     async run(context) {
       const { prepare, wallet, expect, units, settings } = context
-      const { bet, staked: after } = await prepare.openBet()
+      const { bet, staked } = await prepare.openBet()
       // 2 ** 53 + 1 smallest units, which no float can hold. An amount has at most 15 digits before its point
       // (D22), so a currency without decimals has no such amount.
       const payout = units(settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n)
-      await settleLarge(context, bet, payout, after)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after its clawback')
+      await settleLarge(context, bet, payout, staked)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-418': {
@@ -260,14 +239,13 @@ export const funds = casesOf({
     runLast: true,
     async run(context) {
       const { prepare, wallet, expect, units } = context
-      const { bet, staked: after } = await prepare.openBet()
-      const stake = units(987_654_321_012_347n)
-      await settleLarge(context, bet, stake, after)
-      const large = wallet.bet(stake)
-      await expect.debit(large, add(after, stake))
-      expect.success(await wallet.rollback(large), add(after, stake))
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), after)
-      await expect.balance(after, 'after the rollback of a stake of 15 digits')
+      const { bet, staked } = await prepare.openBet()
+      const large = wallet.bet(units(987_654_321_012_347n))
+      const before = add(staked, large.amount)
+      await settleLarge(context, bet, large.amount, staked)
+      await expect.debit(large, before)
+      expect.success(await wallet.rollback(large), before)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-414': {
@@ -297,12 +275,8 @@ export const funds = casesOf({
         '4294967297',
         '9007199254740993',
       ]
-      const beyond = writings.filter(
-        writing =>
-          (parseDecimal(writing)?.units ?? null) === null ||
-          compare(parseDecimal(writing) ?? zero, context.opening) > 0,
-      )
-      await allRefused(context, beyond.map(raw))
+      const isBeyond = (exact: Decimal | null) => exact === null || compare(exact, context.opening) > 0
+      await allRefused(context, writings.filter(writing => isBeyond(parseDecimal(writing))).map(raw))
       await exactOrRefused(context, `0.${'0'.repeat(398)}1`, { units: 1n, scale: 399 })
     },
   },
@@ -326,8 +300,8 @@ export const funds = casesOf({
     quote: 'stake-debited',
     impact: 'A currency with three decimals, or with none, is treated as one with two.',
     async run({ wallet, expect, opening, units }) {
-      const after = await expect.debit(wallet.bet(units(1)), opening)
-      await expect.balance(after, 'after a stake of the smallest unit')
+      const bet = wallet.bet(units(1))
+      await expect.executed(wallet.place(bet), subtract(opening, bet.amount))
     },
   },
 })

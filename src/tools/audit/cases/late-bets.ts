@@ -2,34 +2,35 @@
 
 import { add } from '../../numbers/decimal.js'
 import { casesOf } from '../audit-case.js'
-import type { CaseContext } from '../case-context.js'
-import { expectOthersUnchanged } from './basics.js'
+import { type CaseContext, eachRound } from '../case-context.js'
+import { otherPlayer } from './basics.js'
 
 /** Pairs of calls per round: more than one, since the gap in a wallet may be shorter than a millisecond. */
 const pairs = 4
 
 /** Sends a placebet and the rollback of its bet almost at the same time, for several bets at once. */
 async function race(
-  { wallet, expect, opening, units, random, concurrently, wait }: CaseContext,
+  { wallet, expect, random, opening, between, concurrently, wait }: CaseContext,
   first: 'placebet' | 'rollbackbet',
-  round: number,
-) {
-  const undone = await concurrently(pairs, async pair => {
-    const bet = wallet.bet(units(random.between(20, 60)))
-    const place = () => wallet.place(bet, { label: `placebet ${pair + 1} (round ${round})`, attempts: 1 })
-    const undo = () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${pair + 1} (round ${round})`)
+): Promise<void> {
+  const undone = await concurrently(async pair => {
+    const bet = wallet.bet(between(20, 60))
+    const place = () => wallet.place(bet, { label: `placebet ${pair + 1}`, attempts: 1 })
+    const undo = () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${pair + 1}`)
     // Half of the pairs are sent in one moment.
     const afterMs = pair % 2 === 0 ? 0 : random.between(1, 3)
-    const other = async <T>(call: () => Promise<T>): Promise<T> => {
+    const later = async <T>(call: () => Promise<T>): Promise<T> => {
       if (afterMs > 0) await wait(afterMs)
       return await call()
     }
-    if (first === 'placebet') return (await Promise.all([place(), other(undo)]))[1]
-    return (await Promise.all([undo(), other(place)]))[0]
-  })
+    if (first === 'placebet') return (await Promise.all([place(), later(undo)]))[1]
+    return (await Promise.all([undo(), later(place)]))[0]
+  }, pairs)
   for (const answer of undone) expect.success(answer)
   await expect.balance(opening, 'after concurrent placebets and rollbacks')
 }
+
+const lateLabel = 'placebet after its rollback'
 
 export const lateBets = casesOf({
   'AU-301': {
@@ -40,8 +41,7 @@ export const lateBets = casesOf({
       'The player loses the stake of a cancelled bet: no settlement and no further rollback will follow.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, 'placebet after its rollback')
-      await expect.balance(opening, 'after a placebet that arrived after its rollback')
+      await expect.balanceAfter(wallet.place(bet, lateLabel), opening)
     },
   },
   'AU-302': {
@@ -60,9 +60,9 @@ export const lateBets = casesOf({
     impact: 'The first late copy is refused, but the second one is accepted.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      for (let time = 1; time <= 2; time += 1) await wallet.place(bet, `late placebet, copy ${time}`)
-      await wallet.place({ ...bet, transactionId: wallet.id() }, 'late placebet under another transactionId')
-      await expect.balance(opening, 'after late placebets')
+      for (const time of [1, 2]) await wallet.place(bet, `late placebet, copy ${time}`)
+      const label = 'late placebet under another transactionId'
+      await expect.balanceAfter(wallet.placeAnew(bet, label), opening)
     },
   },
   'AU-304': {
@@ -71,10 +71,9 @@ export const lateBets = casesOf({
     impact: 'Money is created: a stake that was never debited is credited.',
     async run({ prepare, wallet, expect, opening }) {
       const bet = await prepare.cancelled()
-      await wallet.place(bet, 'placebet after its rollback')
-      await expect.balance(opening, 'after a late placebet')
-      for (let time = 1; time <= 2; time += 1) await wallet.rollback(bet)
-      await expect.balance(opening, 'after further rollbacks of a late placebet')
+      await expect.balanceAfter(wallet.place(bet, lateLabel), opening)
+      await expect.balanceAfter(wallet.rollback(bet), opening)
+      await expect.balanceAfter(wallet.rollback(bet), opening)
     },
   },
   'AU-305': {
@@ -85,11 +84,10 @@ export const lateBets = casesOf({
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
-      for (let time = 1; time <= 2; time += 1)
-        expect.success(await wallet.rollback(bet, transactionId), opening)
-      await wallet.place(bet, 'placebet after its rollback')
       expect.success(await wallet.rollback(bet, transactionId), opening)
-      await expect.balance(opening, 'after retries of the rollback before and after a late placebet')
+      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await wallet.place(bet, lateLabel)
+      await expect.executed(wallet.rollback(bet, transactionId), opening)
     },
   },
   'AU-306': {
@@ -98,10 +96,7 @@ export const lateBets = casesOf({
     quote: 'rollback-corrects',
     impact:
       'A placebet that timed out is rolled back while it is still in flight: the stake is lost between the two.',
-    async run(context) {
-      for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
-        await race(context, 'placebet', round)
-    },
+    run: eachRound(context => race(context, 'placebet'), 2),
   },
   'AU-307': {
     name: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
@@ -109,41 +104,35 @@ export const lateBets = casesOf({
     quote: 'rollback-corrects',
     impact:
       'As in AU-306, in the other order: the rollback finds no bet, and the placebet is committed after it.',
-    async run(context) {
-      for (let round = 1; round <= 2 * context.settings.raceRounds; round += 1)
-        await race(context, 'rollbackbet', round)
-    },
+    run: eachRound(context => race(context, 'rollbackbet'), 2),
   },
   'AU-308': {
     name: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
     quote: 'rollback-corrects',
     impact: 'Retries of both calls meet. Any difference from zero is money of the player or of the operator.',
-    async run({ wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet(units(random.between(20, 60)))
-        const rollbackId = wallet.id()
-        const answers = await concurrently(settings.concurrency, index =>
-          index % 2 === 0
-            ? wallet.place(bet, { label: `placebet, copy ${index / 2 + 1} (round ${round})`, attempts: 1 })
-            : wallet.rollback(bet, rollbackId, `rollbackbet, copy ${(index + 1) / 2} (round ${round})`),
-        )
-        await expect.balance(opening, 'after many concurrent placebets and rollbacks of one bet')
-        for (const [index, answer] of answers.entries()) if (index % 2 === 1) expect.success(answer)
-      }
-    },
+    run: eachRound(async ({ wallet, expect, opening, between, concurrently }) => {
+      const bet = wallet.bet(between(20, 60))
+      const rollbackId = wallet.id()
+      const answers = await concurrently(index =>
+        index % 2 === 0
+          ? wallet.place(bet, { label: `placebet, copy ${index / 2 + 1}`, attempts: 1 })
+          : wallet.rollback(bet, rollbackId, `rollbackbet, copy ${(index + 1) / 2}`),
+      )
+      await expect.balance(opening, 'after many concurrent placebets and rollbacks of one bet')
+      for (const [index, answer] of answers.entries()) if (index % 2 === 1) expect.success(answer)
+    }),
   },
   'AU-309': {
     name: 'The tombstone of an unknown bet blocks that bet only',
     source: 'D11',
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
     async run({ prepare, wallet, expect, opening }) {
-      const [late, other] = [wallet.bet(), wallet.bet()]
-      await prepare.rolledBack(late, opening)
+      const late = await prepare.cancelled()
+      const other = wallet.bet()
       const after = await expect.debit(other, opening)
-      await wallet.place(late, 'placebet after its rollback')
-      await expect.balance(after, 'after a late placebet and another bet')
-      await expect.executed(await wallet.rollback(other), opening, 'after the other bet was rolled back')
+      await expect.balanceAfter(wallet.place(late, lateLabel), after)
+      await expect.executed(wallet.rollback(other), opening)
     },
   },
   'AU-310': {
@@ -154,17 +143,17 @@ export const lateBets = casesOf({
     async run({ prepare, wallet, expect, opening, units }) {
       for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
         const bet = await prepare.cancelled()
-        const label = `placebet of a ${betType} after its rollback`
-        await wallet.place(bet, { fields: { betType, odds: undefined }, label })
-        await expect.balance(opening, `after a ${label}`)
+        const change = {
+          fields: { betType, odds: undefined },
+          label: `placebet of a ${betType} after its rollback`,
+        }
+        await expect.balanceAfter(wallet.place(bet, change), opening)
       }
       const refused = wallet.bet(add(opening, units(1)))
       expect.refusal(await wallet.place(refused))
       await prepare.rolledBack(refused, opening)
-      const again = { ...refused, transactionId: wallet.id(), amount: units(100) }
       const label = 'placebet of the refused bet after its rollback, under another transactionId'
-      await wallet.place(again, label)
-      await expect.balance(opening, `after a ${label}`)
+      await expect.balanceAfter(wallet.placeAnew({ ...refused, amount: units(100) }, label), opening)
     },
   },
   'AU-311': {
@@ -174,16 +163,15 @@ export const lateBets = casesOf({
     needs: ['other-player'],
     impact: 'Tombstones are kept for some players only: the others lose the stakes of cancelled bets.',
     async run(context) {
-      const { wallet, expect, opening, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const currency = await expect.currencyOf(other)
-      const others = await expect.currentBalance(other)
+      const { wallet, expect, opening } = context
+      const other = await otherPlayer(context)
+      const currency = await expect.currencyOf(other.playerId)
       // 1 is an amount in every currency.
-      const late = [wallet.bet({ units: 1n, scale: 0 }, other), wallet.bet()] as const
+      const late = [wallet.bet({ units: 1n, scale: 0 }, other.playerId), wallet.bet()] as const
       for (const bet of late) await wallet.rollback(bet)
       const label = 'placebet of the other player after its rollback'
       const answer = await wallet.place(late[0], { fields: { currency }, label })
-      await expectOthersUnchanged(context, others, answer)
+      await other.unchanged(answer)
       await wallet.place(late[1], 'placebet after the rollbacks of two players')
       await expect.balance(opening, 'after late placebets of two players')
     },

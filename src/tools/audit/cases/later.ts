@@ -27,8 +27,8 @@ const scenarios: readonly Scenario[] = [
       const bet = stakeOf(context)
       await prepare.placed(bet, context.opening)
       return async () => {
-        await wallet.place(bet, `retry of the placebet ${after}`)
-        await expect.balance(subtract(context.opening, bet.amount), `after the retry of a placebet ${after}`)
+        const due = subtract(context.opening, bet.amount)
+        await expect.balanceAfter(wallet.place(bet, `retry of the placebet ${after}`), due)
       }
     },
   },
@@ -38,15 +38,15 @@ const scenarios: readonly Scenario[] = [
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
     async run(context, after) {
       const { prepare, wallet, expect } = context
-      const [unknown, cancelled] = [stakeOf(context), stakeOf(context)]
+      const unknown = stakeOf(context)
+      const cancelled = stakeOf(context)
       expect.success(await wallet.rollback(unknown), context.opening)
       await prepare.placed(cancelled, context.opening)
       expect.success(await wallet.rollback(cancelled), context.opening)
       return async () => {
-        await wallet.place(unknown, `placebet ${after}, after its rollback`)
-        await expect.balance(context.opening, `after a placebet ${after}, after its rollback`)
-        await wallet.place(cancelled, `retry of the placebet ${after}, after its rollback`)
-        await expect.balance(context.opening, `after the retry of a placebet ${after}, after its rollback`)
+        const label = `placebet ${after}, after its rollback`
+        await expect.balanceAfter(wallet.place(unknown, label), context.opening)
+        await expect.balanceAfter(wallet.place(cancelled, `retry of the ${label}`), context.opening)
       }
     },
   },
@@ -62,8 +62,8 @@ const scenarios: readonly Scenario[] = [
       await prepare.placed(bet, context.opening)
       expect.success(await wallet.rollback(bet, transactionId), context.opening)
       return async () => {
-        await wallet.rollback(bet, transactionId, `retry of the rollbackbet ${after}`)
-        await expect.balance(context.opening, `after the retry of a rollbackbet ${after}`)
+        const label = `retry of the rollbackbet ${after}`
+        await expect.balanceAfter(wallet.rollback(bet, transactionId, label), context.opening)
       }
     },
   },
@@ -76,9 +76,8 @@ const scenarios: readonly Scenario[] = [
       const bet = stakeOf(context)
       await prepare.placed(bet, context.opening)
       return async () => {
-        const answer = await wallet.rollback(bet, undefined, `rollbackbet ${after}`)
-        await expect.balance(context.opening, `after the rollback of a bet ${after}`)
-        expect.success(answer, context.opening)
+        const call = wallet.rollback(bet, undefined, `rollbackbet ${after}`)
+        expect.success(await expect.balanceAfter(call, context.opening), context.opening)
       }
     },
   },
@@ -93,8 +92,8 @@ const scenarios: readonly Scenario[] = [
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), context.opening)
       return async () => {
-        const retry = await wallet.place(bet, `retry of the refused placebet ${after}`)
-        await expect.notExecuted(retry, context.opening, `after the retry of a refused placebet ${after}`)
+        const label = `retry of the refused placebet ${after}`
+        await expect.notExecuted(wallet.place(bet, label), context.opening)
       }
     },
   },
@@ -113,9 +112,8 @@ const scenarios: readonly Scenario[] = [
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
       await prepare.settled(bet, 'BET_PAID', units(130), staked)
       return async () => {
-        await wallet.unsettle(bet, 'UNSCORED', transactionId, `retry of the unsettlement ${after}`)
-        const due = add(subtract(context.opening, bet.amount), units(130))
-        await expect.balance(due, `after the retry of an unsettlement ${after}`)
+        const call = wallet.unsettle(bet, 'UNSCORED', transactionId, `retry of the unsettlement ${after}`)
+        await expect.balanceAfter(call, add(subtract(context.opening, bet.amount), units(130)))
       }
     },
   },
@@ -130,10 +128,9 @@ const scenarios: readonly Scenario[] = [
       const staked = await prepare.placed(bet, context.opening)
       await prepare.settled(bet, 'BET_PAID', units(150), staked)
       return async () => {
-        const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement ${after}`)
+        const call = wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement ${after}`)
         const due = subtract(context.opening, bet.amount)
-        await expect.balance(due, `after an unsettlement ${after}`)
-        expect.success(answer, due)
+        expect.success(await expect.balanceAfter(call, due), due)
       }
     },
   },
@@ -154,10 +151,9 @@ const scenarios: readonly Scenario[] = [
       expect.success(await wallet.rollback(spent), balance)
       return async () => {
         const label = `retry of the refused unsettlement ${after}`
-        const retry = await wallet.unsettle(bet, 'UNSCORED', transactionId, label)
         const due = add(subtract(context.opening, bet.amount), units(150))
-        await expect.balance(due, `after the retry of a refused clawback ${after}`)
-        expect.refusal(retry)
+        const call = wallet.unsettle(bet, 'UNSCORED', transactionId, label)
+        expect.refusal(await expect.balanceAfter(call, due))
       }
     },
   },

@@ -25,7 +25,7 @@ const attempts = 5
  * back. Skips the case if the wallet refuses most of them.
  */
 async function placeAndRollBack(
-  { wallet, expect, units, settings, concurrently }: CaseContext,
+  { wallet, expect, settings, units, concurrently }: CaseContext,
   count: number,
 ): Promise<void> {
   let complete = 0
@@ -36,16 +36,14 @@ async function placeAndRollBack(
     label: `${operation} ${number}, a transaction in between`,
     attempts,
   })
-  await concurrently(lanes, async () => {
+  await concurrently(async () => {
     while (complete < count && sent < 3 * count) {
       sent += 1
       const number = sent
       const bet = wallet.bet(units(1))
       // Not `place`: each of these bets is rolled back here, and need not be rolled back again at the end.
-      const placed = await wallet.send('/placebet', wallet.placement(bet), {
-        ...inBetween('placebet', number),
-        isUsual: true,
-      })
+      const change = inBetween('placebet', number)
+      const placed = await wallet.send('/placebet', wallet.placement(bet), change)
       const answers = [placed]
       if (placed.success !== null && canSettle) {
         await wallet.trySettle(bet, 'BET_PAID', units(1))
@@ -58,7 +56,7 @@ async function placeAndRollBack(
         if (answers.every(({ success }) => success !== null)) complete += 1
       }
     }
-  })
+  }, lanes)
   // A wallet that does not wait for locks may have refused all attempts, as long as the other lanes were
   // busy.
   for (const bet of open) {
@@ -74,16 +72,10 @@ interface Retry {
 }
 
 /** A refused bet, a cancelled bet, an open bet, and, if bets can be settled, one that was corrected. */
-async function oldTransactions({
-  prepare,
-  wallet,
-  expect,
-  opening,
-  units,
-  settings,
-  random,
-}: CaseContext): Promise<{ retries: Retry[]; balance: Decimal }> {
-  const [open, cancelled] = [wallet.bet(), wallet.bet()]
+async function oldTransactions(context: CaseContext): Promise<{ retries: Retry[]; balance: Decimal }> {
+  const { prepare, wallet, expect, opening, units, settings, between } = context
+  const open = wallet.bet()
+  const cancelled = wallet.bet()
   const cancelId = wallet.id()
   let balance = await prepare.placed(open, opening)
   await prepare.placed(cancelled, balance)
@@ -93,17 +85,15 @@ async function oldTransactions({
   const retries: Retry[] = [
     place('placebet of an open bet', open),
     place('placebet of a cancelled bet', cancelled),
-    {
-      name: 'rollbackbet',
-      send: () => wallet.rollback(cancelled, cancelId, label('rollbackbet')),
-    },
+    { name: 'rollbackbet', send: () => wallet.rollback(cancelled, cancelId, label('rollbackbet')) },
   ]
   if (settings.settle === 'unsupported') return { retries, balance }
 
   const paid = wallet.bet()
-  const [settlementId, unsettlementId] = [wallet.id(), wallet.id()]
+  const settlementId = wallet.id()
+  const unsettlementId = wallet.id()
   balance = await prepare.placed(paid, balance)
-  const payout = units(random.between(400, 600))
+  const payout = between(400, 600)
   await prepare.settled(paid, 'BET_PAID', payout, balance, settlementId)
   retries.push({ name: 'settlement', send: () => wallet.trySettle(paid, 'BET_PAID', payout, settlementId) })
   if (!settings.clawbacks) return { retries, balance: add(balance, payout) }
@@ -150,19 +140,18 @@ export const oldTransactionCases = casesOf({
     async run({ prepare, wallet, expect, opening, concurrently }) {
       const late = [await prepare.cancelled(), await prepare.cancelled()]
       let sent = 0
-      await concurrently(lanes, async () => {
+      await concurrently(async () => {
         while (sent < transactionsBetween) {
           sent += 1
-          await wallet.rollback(wallet.bet(), undefined, {
-            label: `rollbackbet ${sent} of unknown bets`,
-            attempts,
-          })
+          const label = `rollbackbet ${sent} of unknown bets`
+          await wallet.rollback(wallet.bet(), undefined, { label, attempts })
         }
-      })
-      for (const bet of late) {
-        await wallet.place(bet, `placebet after its rollback and ${sent} others`)
-        await expect.balance(opening, 'after a placebet that arrived after its rollback')
-      }
+      }, lanes)
+      for (const bet of late)
+        await expect.balanceAfter(
+          wallet.place(bet, `placebet after its rollback and ${sent} others`),
+          opening,
+        )
     },
   },
 })

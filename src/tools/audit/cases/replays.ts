@@ -4,44 +4,40 @@ import { add, subtract, textOf, zero } from '../../numbers/decimal.js'
 import { type Json, raw } from '../../wire/json.js'
 import { describeAnswer } from '../answer.js'
 import { type AuditCase, casesOf } from '../audit-case.js'
-import type { CaseContext } from '../case-context.js'
+import { type CaseContext, eachRound } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import { type Bet, sumOf } from '../wallet-calls.js'
-import { callForOtherPlayer, expectOthersUnchanged } from './basics.js'
+import { callForOtherPlayer, otherPlayer } from './basics.js'
 
 /** A way in which a call with a known transactionId may differ. */
-interface Conflict {
-  field: string
-  change(context: CaseContext, bet: Bet): Record<string, Json>
-}
+type Change = (context: CaseContext, bet: Bet) => Json
 
-const conflicts = {
-  amount: {
-    field: 'amount',
-    change: ({ units }, bet) => ({ amount: raw(textOf(subtract(bet.amount, units(1)))) }),
-  },
-  betId: { field: 'betId', change: ({ wallet }) => ({ betId: `${wallet.id()}-b` }) },
-  currency: { field: 'currency', change: ({ foreignCurrency }) => ({ currency: foreignCurrency() }) },
-  playerId: { field: 'playerId', change: ({ wallet }) => ({ playerId: `${wallet.id()}-unknown` }) },
-} as const satisfies Record<string, Conflict>
+const changes = {
+  amount: ({ units }, bet) => raw(textOf(subtract(bet.amount, units(1)))),
+  betId: ({ wallet }) => `${wallet.id()}-b`,
+  currency: ({ foreignCurrency }) => foreignCurrency(),
+  playerId: ({ wallet }) => `${wallet.id()}-unknown`,
+} as const satisfies Record<string, Change>
 
-async function changed(context: CaseContext, { field, change }: Conflict) {
+type Changed = keyof typeof changes
+
+async function changed(context: CaseContext, field: Changed) {
   const { prepare, wallet } = context
   const { bet } = await prepare.openBet()
-  const fields = change(context, bet)
+  const fields: Record<string, Json> = { [field]: changes[field](context, bet) }
   if (typeof fields.betId === 'string') wallet.openBets.track({ ...bet, betId: fields.betId })
   const answer = await wallet.place(bet, { fields, label: `retry of the placebet with a different ${field}` })
   return { answer, bet }
 }
 
-const conflictCase = (conflict: Conflict): Omit<AuditCase, 'id'> => ({
+const conflictCase = (field: Changed): Omit<AuditCase, 'id'> => ({
   level: 'SHOULD',
-  name: `A placebet with a known transactionId and a different ${conflict.field} is refused`,
+  name: `A placebet with a known transactionId and a different ${field} is refused`,
   source: 'D3, D4',
   impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
   async run(context) {
     const { wallet, expect, opening } = context
-    const { answer, bet } = await changed(context, conflict)
+    const { answer, bet } = await changed(context, field)
     expect.refusal(answer)
     const retry = await wallet.place(bet, 'retry of the original placebet')
     expect.success(retry, subtract(opening, bet.amount))
@@ -55,10 +51,9 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact: 'Every retry by a proxy or the network debits the stake again.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      for (let time = 2; time <= 3; time += 1)
-        expect.success(await wallet.place(bet, `retry ${time - 1} of the placebet`), after)
-      await expect.balance(after, 'after three copies of one placebet')
+      const { bet, staked } = await prepare.openBet()
+      expect.success(await wallet.place(bet, 'retry 1 of the placebet'), staked)
+      await expect.executed(wallet.place(bet, 'retry 2 of the placebet'), staked)
     },
   },
   'AU-203': {
@@ -67,20 +62,14 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact:
       'Concurrent duplicates debit the stake more than once. This is the most frequent defect of wallets.',
-    async run({ wallet, expect, opening, units, settings, random, concurrently }) {
-      let balance = opening
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet(units(random.between(20, 60)))
-        const answers = await concurrently(settings.concurrency, copy =>
-          wallet.place(bet, `copy ${copy + 1} of one placebet (round ${round})`),
-        )
-        balance = subtract(balance, bet.amount)
-        await expect.balance(balance, `after ${answers.length} concurrent copies of one placebet`)
-        for (const answer of answers) expect.success(answer)
-        expect.success(await wallet.rollback(bet))
-        balance = opening
-      }
-    },
+    run: eachRound(async ({ wallet, expect, opening, between, concurrently }) => {
+      const bet = wallet.bet(between(20, 60))
+      const answers = await concurrently(copy => wallet.place(bet, `copy ${copy + 1} of one placebet`))
+      const balance = subtract(opening, bet.amount)
+      await expect.balance(balance, `after ${answers.length} concurrent copies of one placebet`)
+      for (const answer of answers) expect.success(answer)
+      expect.success(await wallet.rollback(bet))
+    }),
   },
   'AU-202': {
     name: 'A placebet that is retried later debits the stake once and returns the current balance',
@@ -88,13 +77,13 @@ export const replays = casesOf({
     quote: 'current-balance',
     impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
     async run({ prepare, wallet, expect, opening }) {
-      const [first, second, third] = [wallet.bet(), wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
+      const third = wallet.bet()
       for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(second))
       const current = subtract(opening, sumOf([first, third]))
-      const retry = await wallet.place(first, 'retry of the first placebet after other bets')
-      expect.success(retry, current)
-      await expect.balance(current, 'after a late retry')
+      await expect.executed(wallet.place(first, 'retry of the first placebet after other bets'), current)
     },
   },
   'AU-204': {
@@ -103,16 +92,14 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact: 'Every retry of a rollback credits the stake again.',
     async run({ prepare, wallet, expect, opening }) {
-      const [bet, other] = [wallet.bet(), wallet.bet()]
+      const bet = wallet.bet()
       await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
-      for (let time = 1; time <= 2; time += 1)
-        expect.success(await wallet.rollback(bet, transactionId), opening)
-      await expect.balance(opening, 'after two copies of one rollback')
-      const after = await prepare.placed(other, opening)
+      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.executed(wallet.rollback(bet, transactionId), opening)
+      const after = await prepare.placed(wallet.bet(), opening)
       const label = 'retry of the rollbackbet after another bet'
-      expect.success(await wallet.rollback(bet, transactionId, label), after)
-      await expect.balance(after, 'after three copies of one rollback')
+      await expect.executed(wallet.rollback(bet, transactionId, label), after)
     },
   },
   'AU-206': {
@@ -122,9 +109,9 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
-      for (let time = 2; time <= 3; time += 1) {
-        await wallet.rollback(bet, undefined, `rollbackbet ${time} under another transactionId`)
-        await expect.balance(opening, `after rollback ${time} under another transactionId`)
+      for (const time of [2, 3]) {
+        const label = `rollbackbet ${time} under another transactionId`
+        await expect.balanceAfter(wallet.rollback(bet, undefined, label), opening)
       }
     },
   },
@@ -134,18 +121,16 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact:
       'The platform retries a rollback that timed out while the first one is still in flight: the stake is credited twice.',
-    async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet(units(random.between(20, 60)))
-        await prepare.placedAnyhow(bet)
-        const transactionId = wallet.id()
-        const answers = await concurrently(settings.concurrency, copy =>
-          wallet.rollback(bet, transactionId, `copy ${copy + 1} of one rollbackbet (round ${round})`),
-        )
-        await expect.balance(opening, `after ${answers.length} concurrent copies of one rollback`)
-        for (const answer of answers) expect.success(answer)
-      }
-    },
+    run: eachRound(async ({ prepare, wallet, expect, opening, between, concurrently }) => {
+      const bet = wallet.bet(between(20, 60))
+      await prepare.placedAnyhow(bet)
+      const transactionId = wallet.id()
+      const answers = await concurrently(copy =>
+        wallet.rollback(bet, transactionId, `copy ${copy + 1} of one rollbackbet`),
+      )
+      await expect.balance(opening, `after ${answers.length} concurrent copies of one rollback`)
+      for (const answer of answers) expect.success(answer)
+    }),
   },
   'AU-207': {
     level: 'SHOULD',
@@ -155,7 +140,8 @@ export const replays = casesOf({
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      for (let time = 1; time <= 2; time += 1) expect.success(await wallet.rollback(bet), opening)
+      expect.success(await wallet.rollback(bet), opening)
+      expect.success(await wallet.rollback(bet), opening)
     },
   },
   'AU-208': {
@@ -163,20 +149,14 @@ export const replays = casesOf({
     source: 'spec 4.3, D12',
     impact:
       'As in AU-206, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet(units(random.between(20, 60)))
-        await prepare.placedAnyhow(bet)
-        await concurrently(settings.concurrency, copy =>
-          wallet.rollback(
-            bet,
-            undefined,
-            `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
-          ),
-        )
-        await expect.balance(opening, 'after concurrent rollbacks of one bet')
-      }
-    },
+    run: eachRound(async ({ prepare, wallet, expect, opening, between, concurrently }) => {
+      const bet = wallet.bet(between(20, 60))
+      await prepare.placedAnyhow(bet)
+      await concurrently(copy =>
+        wallet.rollback(bet, undefined, `rollbackbet ${copy + 1} under its own transactionId`),
+      )
+      await expect.balance(opening, 'after concurrent rollbacks of one bet')
+    }),
   },
   'AU-209': {
     name: 'A placebet that was refused for insufficient funds debits nothing when retried, even with sufficient funds',
@@ -187,8 +167,8 @@ export const replays = casesOf({
       const bet = wallet.bet(units(100))
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), opening)
-      const retry = await wallet.place(bet, 'retry of the refused placebet, with sufficient funds')
-      await expect.notExecuted(retry, opening, 'after the retry of a refused placebet')
+      const label = 'retry of the refused placebet, with sufficient funds'
+      await expect.notExecuted(wallet.place(bet, label), opening)
     },
   },
   'AU-210': {
@@ -199,10 +179,9 @@ export const replays = casesOf({
       'One call has two different answers. The platform believes the second one, and its books differ from the wallet’s.',
     async run({ wallet, expect, opening, units, wholeUnits }) {
       const bet = wallet.bet(units(wholeUnits(opening) + 100n))
-      const [first, second] = [await wallet.place(bet), await wallet.place(bet)]
+      const first = await wallet.place(bet)
       expect.refusal(first)
-      if (first.status !== second.status || first.errorCode !== second.errorCode)
-        expect.fail(`the same answer: ${describeAnswer(first)}`, describeAnswer(second), second)
+      expect.sameRefusal(first, await wallet.place(bet))
     },
   },
   'AU-211': {
@@ -220,7 +199,8 @@ export const replays = casesOf({
       for (const [first, second] of pairs) {
         expect.success(first)
         expect.success(second)
-        const [one, two] = [first.success?.walletTransactionId, second.success?.walletTransactionId]
+        const one = first.success?.walletTransactionId
+        const two = second.success?.walletTransactionId
         if (one !== two) expect.fail(`the same walletTransactionId: ${one}`, String(two), second)
       }
     },
@@ -233,8 +213,7 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
-      await wallet.place(bet, 'retry of the placebet after its rollback')
-      await expect.balance(opening, 'after the retry of a placebet that was rolled back')
+      await expect.balanceAfter(wallet.place(bet, 'retry of the placebet after its rollback'), opening)
     },
   },
   'AU-213': {
@@ -254,12 +233,8 @@ export const replays = casesOf({
     quote: 'bet-id',
     impact: 'One bet has two stakes. A rollback or a settlement covers only one of them.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      await wallet.place(
-        { ...bet, transactionId: wallet.id() },
-        'placebet for the same bet under another transactionId',
-      )
-      await expect.balance(after, 'after a second placebet for the same bet')
+      const { bet, staked } = await prepare.openBet()
+      await expect.balanceAfter(wallet.placeAnew(bet), staked)
     },
   },
   'AU-215': {
@@ -270,7 +245,8 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       const retry = { ...bet, transactionId: wallet.id() }
-      for (let time = 1; time <= 2; time += 1) expect.refusal(await wallet.place(retry))
+      expect.refusal(await wallet.place(retry))
+      expect.refusal(await wallet.place(retry))
     },
   },
   'AU-216': {
@@ -279,20 +255,13 @@ export const replays = casesOf({
     quote: 'bet-id',
     impact:
       'As in AU-214, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
-    async run({ wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet(units(random.between(20, 60)))
-        const answers = await concurrently(settings.concurrency, copy =>
-          wallet.place(
-            { ...bet, transactionId: wallet.id() },
-            `placebet ${copy + 1} for one bet (round ${round})`,
-          ),
-        )
-        const balance = subtract(opening, bet.amount)
-        await expect.balance(balance, `after ${answers.length} concurrent placebets for one bet`)
-        expect.success(await wallet.rollback(bet), opening)
-      }
-    },
+    run: eachRound(async ({ wallet, expect, opening, between, concurrently }) => {
+      const bet = wallet.bet(between(20, 60))
+      const answers = await concurrently(copy => wallet.placeAnew(bet, `placebet ${copy + 1} for one bet`))
+      const balance = subtract(opening, bet.amount)
+      await expect.balance(balance, `after ${answers.length} concurrent placebets for one bet`)
+      expect.success(await wallet.rollback(bet), opening)
+    }),
   },
   'AU-218': {
     name: 'A known transactionId with a different amount, bet, currency or player changes no balance',
@@ -301,10 +270,9 @@ export const replays = casesOf({
     impact: 'A retry changes money: a value that was corrupted on the way is booked.',
     async run(context) {
       const { wallet, expect, opening } = context
-      for (const conflict of Object.values(conflicts)) {
-        const { bet } = await changed(context, conflict)
-        const balance = subtract(opening, bet.amount)
-        await expect.balance(balance, `after a retry with a different ${conflict.field}`)
+      for (const field of Object.keys(changes) as Changed[]) {
+        const { bet, answer } = await changed(context, field)
+        await expect.balanceAfter(answer, subtract(opening, bet.amount))
         expect.success(await wallet.rollback(bet), opening)
       }
     },
@@ -314,41 +282,34 @@ export const replays = casesOf({
     source: 'spec 1.5, D1, D4',
     quote: 'one-transaction',
     impact: 'The same transaction is recorded twice, but the platform has it once.',
-    async run({ wallet, expect, opening, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const transactionId = wallet.id()
-        const amount = units(random.between(20, 60))
-        const bets = Array.from({ length: settings.concurrency }, () => ({
-          ...wallet.bet(amount),
-          transactionId,
-        }))
-        await concurrently(bets.length, index => wallet.place(bets[index] as Bet))
-        await expect.balance(
-          subtract(opening, amount),
-          `after ${bets.length} concurrent bets under one transactionId`,
-        )
-        for (const bet of bets) expect.success(await wallet.rollback(bet))
-        await expect.balance(opening, 'after all of these bets were rolled back')
-      }
-    },
+    run: eachRound(async ({ wallet, expect, settings, opening, between }) => {
+      const transactionId = wallet.id()
+      const amount = between(20, 60)
+      const bets = wallet.bets(settings.concurrency, () => amount).map(bet => ({ ...bet, transactionId }))
+      await Promise.all(bets.map(bet => wallet.place(bet)))
+      const balance = subtract(opening, amount)
+      await expect.balance(balance, `after ${bets.length} concurrent bets under one transactionId`)
+      for (const bet of bets) expect.success(await wallet.rollback(bet))
+      await expect.balance(opening, 'after all of these bets were rolled back')
+    }),
   },
   'AU-219': {
     level: 'SHOULD',
     name: 'A retried placebet may differ in odds, betType, sessionId and transactionDate',
     source: 'D3',
     impact: 'A retry with a new date or session is refused, and an accepted bet is reported as failed.',
-    async run({ prepare, wallet, expect, settings }) {
-      const { bet, staked: after } = await prepare.openBet()
+    async run({ prepare, wallet, expect, dateOf }) {
+      const { bet, staked } = await prepare.openBet()
       const other: Record<string, Json | undefined> = {
         odds: raw('2.75'),
         betType: 'MULTIPLE',
         sessionId: 'another-session',
-        transactionDate: settings.formatDate(new Date(Date.now() - 60_000)),
+        transactionDate: dateOf(60_000),
       }
       const each = Object.entries(other).map(([name, value]) => ({ [name]: value }))
       for (const fields of [...each, other, { odds: undefined }]) {
         const label = `retry of the placebet with a different ${Object.keys(fields).join(', ')}`
-        expect.success(await wallet.place(bet, { fields, label }), after)
+        expect.success(await wallet.place(bet, { fields, label }), staked)
       }
     },
   },
@@ -357,14 +318,14 @@ export const replays = casesOf({
     name: 'A retried rollbackbet may differ in transactionDate',
     source: 'D3',
     impact: 'A retried rollback is refused, and the platform retries it indefinitely.',
-    async run({ prepare, wallet, expect, opening, settings }) {
+    async run({ prepare, wallet, expect, opening, dateOf }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(bet, transactionId), opening)
-      const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 60_000)) }
       const label = 'retry of the rollbackbet with a different transactionDate'
-      expect.success(await wallet.rollback(bet, transactionId, { fields, label }), opening)
+      const change = { fields: { transactionDate: dateOf(60_000) }, label }
+      expect.success(await wallet.rollback(bet, transactionId, change), opening)
     },
   },
   'AU-222': {
@@ -375,8 +336,7 @@ export const replays = casesOf({
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
       const label = 'rollbackbet with the transactionId of the placebet'
-      expect.success(await wallet.rollback(bet, bet.transactionId, label), opening)
-      await expect.balance(opening, 'after a rollback with the transactionId of the placebet')
+      await expect.executed(wallet.rollback(bet, bet.transactionId, label), opening)
     },
   },
   'AU-223': {
@@ -385,13 +345,14 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact: 'One transaction credits two stakes.',
     async run({ prepare, wallet, expect, opening }) {
-      const [first, second] = [wallet.bet(), wallet.bet()]
+      const first = wallet.bet()
+      const second = wallet.bet()
       for (const bet of [first, second]) await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
       const balance = subtract(opening, second.amount)
       expect.success(await wallet.rollback(first, transactionId), balance)
-      await wallet.rollback(second, transactionId, 'retry of the rollbackbet with a different betId')
-      await expect.balance(balance, 'after a retry of the rollback with a different betId')
+      const label = 'retry of the rollbackbet with a different betId'
+      await expect.balanceAfter(wallet.rollback(second, transactionId, label), balance)
     },
   },
   'AU-224': {
@@ -403,9 +364,7 @@ export const replays = casesOf({
       const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
-      const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, label)
-      await expect.balance(opening, 'after a second placebet for a rolled-back bet')
-      expect.refusal(answer)
+      expect.refusal(await expect.balanceAfter(wallet.placeAnew(bet, label), opening))
     },
   },
   'AU-225': {
@@ -413,9 +372,9 @@ export const replays = casesOf({
     name: 'The transactionDate does not affect the decision: a rollback dated before its placebet is executed',
     source: 'D25',
     impact: 'Two servers of the platform have different clocks, and stakes stay in the wallet.',
-    async run({ prepare, wallet, expect, opening, settings }) {
+    async run({ prepare, wallet, expect, opening, dateOf }) {
       const { bet } = await prepare.openBet()
-      const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 3_600_000)) }
+      const fields = { transactionDate: dateOf(3_600_000) }
       const label = 'rollbackbet dated one hour before its placebet'
       expect.success(await wallet.rollback(bet, undefined, { fields, label }), opening)
     },
@@ -426,29 +385,26 @@ export const replays = casesOf({
     quote: 'placebet-undone',
     impact:
       'After an outage, the platform’s rollbacks are refused as too late, and the stakes stay in the wallet.',
-    async run({ wallet, expect, opening, settings }) {
-      for (const hours of [2, 26, 24 * 32]) {
-        const transactionDate = settings.formatDate(new Date(Date.now() - hours * 3_600_000))
+    async run({ wallet, expect, opening, dateOf }) {
+      for (const hours of [2, 26, 24 * 32])
         for (const isRollbackOld of [true, false]) {
+          const fields = { transactionDate: dateOf(hours * 3_600_000) }
           const bet = wallet.bet()
           const when = `${hours} hours ago`
-          const label = `placebet dated ${when}`
           // A wallet may refuse an old bet.
-          const placed = await wallet.place(bet, { fields: { transactionDate }, label })
+          const placed = await wallet.place(bet, { fields, label: `placebet dated ${when}` })
           if (placed.errorCode !== null) continue
           expect.success(placed)
-          const change = isRollbackOld ? { fields: { transactionDate } } : {}
-          const undone = `rollbackbet dated ${isRollbackOld ? when : 'now'} of a bet of ${when}`
-          expect.success(await wallet.rollback(bet, undefined, { ...change, label: undone }), opening)
+          const label = `rollbackbet dated ${isRollbackOld ? when : 'now'} of a bet of ${when}`
+          const undone = wallet.rollback(bet, undefined, { label, ...(isRollbackOld ? { fields } : {}) })
+          await expect.executed(undone, opening)
         }
-      }
-      await expect.balance(opening, 'after late rollbacks')
     },
   },
-  'AU-231': conflictCase(conflicts.amount),
-  'AU-232': conflictCase(conflicts.betId),
-  'AU-233': conflictCase(conflicts.currency),
-  'AU-234': conflictCase(conflicts.playerId),
+  'AU-231': conflictCase('amount'),
+  'AU-232': conflictCase('betId'),
+  'AU-233': conflictCase('currency'),
+  'AU-234': conflictCase('playerId'),
   'AU-236': {
     name: 'The retry of an accepted placebet succeeds when the funds are spent by then',
     source: 'spec 1.5, D2',
@@ -456,11 +412,10 @@ export const replays = casesOf({
     impact:
       'The stake is debited, and the platform has the bet as refused: no settlement and no rollback follows.',
     async run({ prepare, wallet, expect }) {
-      const { bet, staked: after } = await prepare.openBet()
-      expect.success(await wallet.place(bet, 'retry of the placebet'), after)
-      await prepare.spendDownTo(zero, after)
-      const label = 'retry of the placebet, without funds'
-      expect.success(await wallet.place(bet, label), zero)
+      const { bet, staked } = await prepare.openBet()
+      expect.success(await wallet.place(bet), staked)
+      await prepare.spendDownTo(zero, staked)
+      expect.success(await wallet.place(bet, 'retry of the placebet, without funds'), zero)
     },
   },
   'AU-237': {
@@ -473,7 +428,8 @@ export const replays = casesOf({
       const rollbackId = wallet.id()
       const calls = [() => wallet.place(bet), () => wallet.rollback(bet, rollbackId)]
       for (const call of calls) {
-        const [first, second] = [await call(), await call()]
+        const first = await call()
+        const second = await call()
         for (const answer of [first, second]) expect.success(answer)
         if (first.status !== second.status)
           expect.fail(`the same status: ${first.status}`, String(second.status), second)
@@ -497,9 +453,7 @@ export const replays = casesOf({
         expect.refusal(await wallet.place(refused))
         if (typeof fields.betId === 'string') wallet.openBets.track({ ...refused, betId: fields.betId })
         const label = `placebet with the transactionId of a refused one and another ${Object.keys(fields).join(' and ')}`
-        const answer = await wallet.place(refused, { fields, label })
-        await expect.balance(opening, `after a ${label}`)
-        expect.refusal(answer)
+        expect.refusal(await expect.balanceAfter(wallet.place(refused, { fields, label }), opening))
       }
     },
   },
@@ -514,18 +468,11 @@ export const replays = casesOf({
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
       expect.success(await wallet.rollback(bet, transactionId), opening)
-      const another = await wallet.rollback(
-        { ...bet, betId: `${wallet.id()}-b` },
-        transactionId,
-        'retry of the rollbackbet with a different betId',
-      )
-      expect.refusal(another)
-      const unknown = await wallet.rollback(
-        { ...bet, playerId: `${wallet.id()}-unknown` },
-        transactionId,
-        'retry of the rollbackbet with a different playerId',
-      )
-      expect.refusal(unknown)
+      const others = { betId: `${wallet.id()}-b`, playerId: `${wallet.id()}-unknown` }
+      for (const [name, value] of Object.entries(others)) {
+        const label = `retry of the rollbackbet with a different ${name}`
+        expect.refusal(await wallet.rollback({ ...bet, [name]: value }, transactionId, label))
+      }
     },
   },
   'AU-119': {
@@ -549,16 +496,14 @@ export const replays = casesOf({
     needs: ['other-player'],
     impact: 'Ids are unique per player only: the platform has one transaction, the wallet has two.',
     async run(context) {
-      const { prepare, wallet, expect, settings } = context
-      const other = settings.otherPlayerId ?? ''
-      const currency = await expect.currencyOf(other)
-      const others = await expect.currentBalance(other)
-      const { bet, staked: after } = await prepare.openBet()
-      const theirs = { ...wallet.bet(bet.amount, other), transactionId: bet.transactionId }
+      const { prepare, wallet, expect } = context
+      const other = await otherPlayer(context)
+      const currency = await expect.currencyOf(other.playerId)
+      const { bet, staked } = await prepare.openBet()
+      const theirs = { ...wallet.bet(bet.amount, other.playerId), transactionId: bet.transactionId }
       const label = 'placebet of the other player with a known transactionId'
-      const answer = await wallet.place(theirs, { fields: { currency }, label })
-      await expect.balance(after, `after a ${label}`)
-      await expectOthersUnchanged(context, others, answer)
+      const call = wallet.place(theirs, { fields: { currency }, label })
+      await other.unchanged(await expect.balanceAfter(call, staked))
     },
   },
   'AU-123': {

@@ -2,25 +2,23 @@
 
 import { add, compare, subtract } from '../../numbers/decimal.js'
 import { casesOf } from '../audit-case.js'
-import type { CaseContext } from '../case-context.js'
+import { type CaseContext, eachRound } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
 import type { Bet } from '../wallet-calls.js'
-
-const bothNeeds = ['settle', 'clawbacks'] as const
+import { bothNeeds, eachReversal } from './clawbacks.js'
 
 /** Settles a bet, as paid or as voided, and rolls it back almost at the same time. */
 async function settleAndRollBack(
-  { wallet, units, random, wait }: CaseContext,
+  { wallet, random, units, wait }: CaseContext,
   bet: Bet,
   index: number,
   round: number,
 ): Promise<void> {
-  const isPaid = index % 2 === 0
-  const calls = [
-    () =>
-      wallet.trySettle(bet, isPaid ? 'BET_PAID' : 'VOIDED', isPaid ? add(bet.amount, units(1)) : bet.amount),
-    () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1} (round ${round})`),
-  ]
+  const settle = () =>
+    index % 2 === 0
+      ? wallet.trySettle(bet, 'BET_PAID', add(bet.amount, units(1)))
+      : wallet.trySettle(bet, 'VOIDED', bet.amount)
+  const calls = [settle, () => wallet.rollback(bet, undefined, `concurrent rollbackbet ${index + 1}`)]
   if (round % 2 === 0) calls.reverse()
   // Half of the pairs are sent in one moment.
   const afterMs = index % 4 < 2 ? 0 : random.between(1, 3)
@@ -40,11 +38,10 @@ export const settlements = casesOf({
     needs: bothNeeds,
     impact:
       'One leg of a multiple bet is voided and unvoided, and the player pays the whole stake a second time.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, staked } = await prepare.openBet()
-      await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
-      expect.success(await wallet.unsettle(bet, 'UNVOIDED'), staked)
-      await expect.balance(staked, 'after UNVOIDED of a void of a part of the stake')
+      await prepare.credited(bet, 'VOIDED', between(60, 90), staked)
+      await expect.executed(wallet.unsettle(bet, 'UNVOIDED'), staked)
     },
   },
   'AU-539': {
@@ -57,7 +54,7 @@ export const settlements = casesOf({
       const { bet, staked } = await prepare.openBet()
       let balance = staked
       for (const count of [70, 40, 40]) balance = await prepare.credited(bet, 'VOIDED', units(count), balance)
-      await expect.executed(await wallet.unsettle(bet, 'UNVOIDED'), staked, 'after UNVOIDED of three voids')
+      await expect.executed(wallet.unsettle(bet, 'UNVOIDED'), staked)
     },
   },
   'AU-540': {
@@ -68,16 +65,16 @@ export const settlements = casesOf({
     impact: 'The correction of one result debits the credit of another as well.',
     async run({ prepare, wallet, expect, opening, units }) {
       let before = opening
-      for (const first of ['UNSCORED', 'UNVOIDED'] as const) {
+      for (const [first, second] of [
+        ['UNSCORED', 'UNVOIDED'],
+        ['UNVOIDED', 'UNSCORED'],
+      ] as const) {
         const { bet, staked } = await prepare.openBet(before)
         const voided = await prepare.credited(bet, 'VOIDED', units(70), staked)
         const paid = await prepare.credited(bet, 'BET_PAID', units(150), voided)
-        const payout = subtract(paid, voided)
-        const rest = first === 'UNSCORED' ? voided : add(staked, payout)
-        expect.success(await wallet.unsettle(bet, first), rest)
-        await expect.balance(rest, `after ${first} of a bet with a payout and a void`)
-        const second = first === 'UNSCORED' ? 'UNVOIDED' : 'UNSCORED'
-        await expect.executed(await wallet.unsettle(bet, second), staked, `after ${first} and ${second}`)
+        const rest = first === 'UNSCORED' ? voided : add(staked, subtract(paid, voided))
+        await expect.executed(wallet.unsettle(bet, first), rest)
+        await expect.executed(wallet.unsettle(bet, second), staked)
         before = staked
       }
     },
@@ -87,44 +84,41 @@ export const settlements = casesOf({
     source: 'D17',
     needs: ['settle'],
     impact: 'Two workers take the same message from the queue, and the winner is paid twice.',
-    async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
-      let balance = opening
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const bet = wallet.bet()
-        const payout = units(random.between(10, 30))
-        const staked = await prepare.placed(bet, balance)
-        const transactionId = wallet.id()
-        const problems = await concurrently(settings.concurrency, () =>
-          wallet.trySettle(bet, 'BET_PAID', payout, transactionId),
-        )
-        if (!problems.includes(null)) throw new Skipped(`a bet could not be settled: ${problems[0]}`)
-        balance = add(staked, payout)
-        await expect.balance(balance, `after ${problems.length} concurrent copies of one settlement`)
-      }
-    },
+    run: eachRound(async context => {
+      const { prepare, wallet, expect, between, concurrently } = context
+      const bet = wallet.bet()
+      const payout = between(10, 30)
+      const transactionId = wallet.id()
+      const staked = await prepare.placed(bet, context.opening)
+      const problems = await concurrently(() => wallet.trySettle(bet, 'BET_PAID', payout, transactionId))
+      if (!problems.includes(null)) throw new Skipped(`a bet could not be settled: ${problems[0]}`)
+      context.opening = add(staked, payout)
+      await expect.balance(context.opening, `after ${problems.length} concurrent copies of one settlement`)
+    }),
   },
   'AU-542': {
     name: 'Concurrent settlements and bets of one player are all applied: no update is lost',
     source: 'spec 3, D17',
     needs: ['settle'],
     impact: 'A payout and a stake are booked at the same moment, and one of them disappears.',
-    async run({ prepare, wallet, expect, units, settings, random, concurrently }) {
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const half = Math.ceil(settings.concurrency / 2)
-        const small = () => wallet.bet(units(random.between(10, 30)))
-        const [settled, placed] = [Array.from({ length: half }, small), Array.from({ length: half }, small)]
-        let balance = await expect.currentBalance()
-        for (const bet of settled) balance = await prepare.placed(bet, balance)
-        const payout = units(random.between(10, 30))
-        await concurrently(2 * half, async index => {
-          const bet = (index % 2 === 0 ? settled : placed)[index >> 1] as Bet
-          if (index % 2 === 0) return await wallet.settle(bet, 'BET_PAID', payout)
-          expect.success(await wallet.place(bet, `concurrent placebet (round ${round})`))
-        })
-        for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
-        await expect.balance(balance, `after ${half} settlements and ${half} bets at the same time`)
+    run: eachRound(async ({ prepare, wallet, expect, settings, between }) => {
+      const half = Math.ceil(settings.concurrency / 2)
+      const settled = wallet.bets(half, () => between(10, 30))
+      const placed = wallet.bets(half, () => between(10, 30))
+      let balance = await expect.currentBalance()
+      for (const bet of settled) balance = await prepare.placed(bet, balance)
+      const payout = between(10, 30)
+      const both = async (bet: Bet, index: number) => {
+        const [, answer] = await Promise.all([
+          wallet.settle(bet, 'BET_PAID', payout),
+          wallet.place(placed[index] as Bet, 'concurrent placebet'),
+        ])
+        expect.success(answer)
       }
-    },
+      await Promise.all(settled.map(both))
+      for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
+      await expect.balance(balance, `after ${half} settlements and ${half} bets at the same time`)
+    }),
   },
   'AU-543': {
     name: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
@@ -132,23 +126,18 @@ export const settlements = casesOf({
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout in two parts is credited, but only one part can be collected again.',
-    async run({ prepare, wallet, expect, opening, units, settings, random, concurrently }) {
-      let before = opening
-      for (let round = 1; round <= settings.raceRounds; round += 1) {
-        const { bet, staked } = await prepare.openBet(before)
-        let balance = staked
-        for (const count of [11, 12]) balance = await prepare.credited(bet, 'BET_PAID', units(count), balance)
-        const payout = units(random.between(10, 20))
-        const problems = await concurrently(settings.concurrency, () =>
-          wallet.trySettle(bet, 'BET_PAID', payout),
-        )
-        for (const problem of problems) if (problem === null) balance = add(balance, payout)
-        await expect.balance(balance, `after ${problems.length} concurrent settlements of one bet`)
-        expect.success(await wallet.unsettle(bet, 'UNSCORED'), staked)
-        await expect.balance(staked, 'after the unsettlement of all of them')
-        before = staked
-      }
-    },
+    run: eachRound(async context => {
+      const { prepare, wallet, expect, units, between, concurrently } = context
+      const { bet, staked } = await prepare.openBet()
+      let balance = staked
+      for (const count of [11, 12]) balance = await prepare.credited(bet, 'BET_PAID', units(count), balance)
+      const payout = between(10, 20)
+      const problems = await concurrently(() => wallet.trySettle(bet, 'BET_PAID', payout))
+      for (const problem of problems) if (problem === null) balance = add(balance, payout)
+      await expect.balance(balance, `after ${problems.length} concurrent settlements of one bet`)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
+      context.opening = staked
+    }),
   },
   'AU-544': {
     name: 'The retry of an unsettlement does not debit the payout of a later settlement',
@@ -156,17 +145,15 @@ export const settlements = casesOf({
     quote: 'one-transaction',
     needs: bothNeeds,
     impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
-    async run({ prepare, wallet, expect, units, random }) {
+    async run({ prepare, wallet, expect, between }) {
       const { bet, staked } = await prepare.openBet()
-      await prepare.credited(bet, 'BET_PAID', units(random.between(400, 600)), staked)
+      await prepare.credited(bet, 'BET_PAID', between(400, 600), staked)
       const transactionId = wallet.id()
       await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
-      const corrected = units(random.between(250, 350))
-      const balance = await prepare.settled(bet, 'BET_PAID', corrected, staked)
+      const balance = await prepare.settled(bet, 'BET_PAID', between(250, 350), staked)
       const label = 'retry of the first unsettlement after the second payout'
-      await wallet.unsettle(bet, 'UNSCORED', transactionId, label)
-      await expect.balance(balance, `after the ${label}`)
-      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
+      await expect.balanceAfter(wallet.unsettle(bet, 'UNSCORED', transactionId, label), balance)
+      await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },
   'AU-545': {
@@ -175,33 +162,24 @@ export const settlements = casesOf({
     quote: 'unscored-debits',
     needs: bothNeeds,
     impact: 'A payout counts as collected that was never debited, and the player keeps it.',
-    async run({ prepare, wallet, expect, opening, units, settings, random, concurrently, wait }) {
-      const { concurrency, raceRounds } = settings
-      let before = opening
-      for (let round = 1; round <= raceRounds; round += 1) {
-        const bets: Bet[] = []
-        for (let number = 0; number < Math.min(concurrency, 8); number += 1) {
-          const bet = wallet.bet(units(random.between(40, 60)))
-          bets.push(bet)
-          before = await prepare.placed(bet, before)
+    run: eachRound(async context => {
+      const { prepare, wallet, expect, units, settings, random, between, wait } = context
+      const bets = wallet.bets(Math.min(settings.concurrency, 8), () => between(40, 60))
+      for (const bet of bets) context.opening = await prepare.placed(bet, context.opening)
+      for (const bet of bets) await wallet.settle(bet, 'BET_PAID', units(11))
+      const meeting = async (bet: Bet, index: number) => {
+        const settled = async () => {
+          if (index % 4 > 0) await wait(random.between(0, index))
+          await wallet.trySettle(bet, 'BET_PAID', units(13))
         }
-        for (const bet of bets) await wallet.settle(bet, 'BET_PAID', units(11))
-        await concurrently(bets.length, async index => {
-          const bet = bets[index] as Bet
-          const settled = async () => {
-            if (index % 4 > 0) await wait(random.between(0, index))
-            await wallet.trySettle(bet, 'BET_PAID', units(13))
-          }
-          await Promise.all([wallet.unsettle(bet, 'UNSCORED'), settled()])
-          // It is refused where the first one has met both payouts.
-          await wallet.unsettle(bet, 'UNSCORED')
-        })
-        await expect.balance(
-          before,
-          'after concurrent settlements and unsettlements, and one unsettlement more',
-        )
+        await Promise.all([wallet.unsettle(bet, 'UNSCORED'), settled()])
+        // It is refused where the first one has met both payouts.
+        await wallet.unsettle(bet, 'UNSCORED')
       }
-    },
+      await Promise.all(bets.map(meeting))
+      const when = 'after concurrent settlements and unsettlements, and one unsettlement more'
+      await expect.balance(context.opening, when)
+    }),
   },
   'AU-546': {
     name: 'A rollback of a bet that was cashed out credits nothing',
@@ -211,8 +189,8 @@ export const settlements = casesOf({
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
       const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
-      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was cashed out')
-      await expect.balance(balance, 'after the rollback of a bet that was cashed out')
+      const label = 'rollbackbet of a bet that was cashed out'
+      await expect.balanceAfter(wallet.rollback(bet, undefined, label), balance)
     },
   },
   'AU-547': {
@@ -228,8 +206,7 @@ export const settlements = casesOf({
       const transactionId = wallet.id()
       await wallet.rollback(bet, transactionId, 'rollbackbet of a paid bet')
       expect.success(await wallet.unsettle(bet, 'UNSCORED'))
-      expect.success(await wallet.rollback(bet, transactionId, 'its retry'), opening)
-      await expect.balance(opening, 'after the retry of the rollback')
+      await expect.executed(wallet.rollback(bet, transactionId, 'its retry'), opening)
     },
   },
   'AU-548': {
@@ -237,36 +214,32 @@ export const settlements = casesOf({
     source: 'spec 3, 4.3, D13, D17',
     needs: ['settle'],
     impact: 'The stake is returned, and the payout or the void is credited as well.',
-    async run(context) {
-      const { prepare, wallet, expect, opening, units, settings, concurrently } = context
-      const { concurrency, raceRounds } = settings
-      let least = opening
-      for (let round = 1; round <= raceRounds; round += 1) {
-        const bets = Array.from({ length: Math.min(concurrency, 8) }, () => wallet.bet(units(20)))
-        let staked = least
-        for (const bet of bets) staked = await prepare.placed(bet, staked)
-        await concurrently(bets.length, index => settleAndRollBack(context, bets[index] as Bet, index, round))
-        // A bet that was paid is one smallest unit more than its stake, and any other one is its stake.
-        const most = add(least, units(bets.length))
-        const seen = await expect.currentBalance()
-        const due = compare(seen, least) < 0 ? least : compare(seen, most) > 0 ? most : seen
-        await expect.balance(due, `after ${bets.length} bets were settled and rolled back concurrently`)
-        least = due
-      }
-    },
+    run: eachRound(async (context, round) => {
+      const { prepare, wallet, expect, opening, units, settings } = context
+      const bets = wallet.bets(Math.min(settings.concurrency, 8), () => units(20))
+      let staked = opening
+      for (const bet of bets) staked = await prepare.placed(bet, staked)
+      await Promise.all(bets.map((bet, index) => settleAndRollBack(context, bet, index, round)))
+      // A bet that was paid is one smallest unit more than its stake, and any other one is its stake.
+      const most = add(opening, units(bets.length))
+      const seen = await expect.currentBalance()
+      const due = compare(seen, opening) < 0 ? opening : compare(seen, most) > 0 ? most : seen
+      await expect.balance(due, `after ${bets.length} bets were settled and rolled back concurrently`)
+      context.opening = due
+    }),
   },
   'AU-549': {
     name: 'A rollback of a bet that was voided in part does not return that part again',
     source: 'spec 4.3, D13',
     needs: ['settle'],
     impact: 'One leg of a multiple bet is voided, and a rollback returns the whole stake in addition.',
-    async run({ prepare, wallet, expect, opening, units, random }) {
+    async run({ prepare, wallet, expect, opening, between }) {
       const { bet, staked } = await prepare.openBet()
-      const balance = await prepare.credited(bet, 'VOIDED', units(random.between(60, 90)), staked)
-      await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was voided in part')
+      const balance = await prepare.credited(bet, 'VOIDED', between(60, 90), staked)
+      const answer = await wallet.rollback(bet, undefined, 'rollbackbet of a bet that was voided in part')
       // A wallet that returns the rest of the stake has corrected the balance too.
       const isRest = compare(await expect.currentBalance(), opening) === 0
-      await expect.balance(isRest ? opening : balance, 'after the rollback of a bet that was voided in part')
+      await expect.balanceAfter(answer, isRest ? opening : balance)
     },
   },
   'AU-550': {
@@ -274,21 +247,15 @@ export const settlements = casesOf({
     source: 'spec 4.3, D13, D18',
     needs: bothNeeds,
     impact: 'After a corrected result, the player has both the second payout and the stake.',
-    async run({ prepare, wallet, expect, opening, units }) {
-      let before = opening
-      for (const [type, reversal] of [
-        ['BET_PAID', 'UNSCORED'],
-        ['VOIDED', 'UNVOIDED'],
-      ] as const) {
-        const { bet, staked } = await prepare.openBet(before)
-        const amount = type === 'VOIDED' ? bet.amount : units(130)
-        await prepare.credited(bet, type, amount, staked)
-        await prepare.unsettled(bet, reversal, staked)
-        before = await prepare.credited(bet, type, amount, staked)
-        const label = `rollbackbet after ${type}, ${reversal} and ${type}`
-        await wallet.rollback(bet, undefined, label)
-        await expect.balance(before, `after the ${label}`)
-      }
-    },
+    run: eachReversal(async ({ prepare, wallet, expect, units }, type, reversal) => {
+      const { bet, staked } = await prepare.openBet()
+      const amount = type === 'VOIDED' ? bet.amount : units(130)
+      await prepare.credited(bet, type, amount, staked)
+      await prepare.unsettled(bet, reversal, staked)
+      const balance = await prepare.credited(bet, type, amount, staked)
+      const label = `rollbackbet after ${type}, ${reversal} and ${type}`
+      await expect.balanceAfter(wallet.rollback(bet, undefined, label), balance)
+      return balance
+    }),
   },
 })

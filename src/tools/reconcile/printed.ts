@@ -35,7 +35,7 @@ const verdicts = {
   'nothing-compared': { tone: 'warn', word: 'Nothing compared' },
 } as const
 
-function reconciliationReport(reconciliation: Reconciliation): Report {
+export function reconciliationReport(reconciliation: Reconciliation): Report {
   const { verdict, from, to, timeZone, rows, kinds, differences, notes, durationMs } = reconciliation
   const { bets, betsOmitted, players, playersOmitted } = reconciliation
   const ignored = `${numberText(rows.outside)} outside of the range; ${numberText(rows.ignored)} ignored`

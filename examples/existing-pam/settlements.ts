@@ -1,0 +1,35 @@
+/** What the consumer of the PAM's queue of settlements does: docs/your-own-code.md#from-a-queue */
+import type { Database } from '../database.js'
+import { type PamSettlement, settle } from './pam.js'
+
+/** As long as the platform may still send the placebet: its retries overtake nothing that is older. */
+const placebetRetriesMs = 3_600_000
+
+/** The bet is unknown: by the foreign key of the settlements, or by `credit_bet_v1`. */
+const unknownBet = ['23503', 'P0002']
+/** Connection lost, shut down, deadlock, lock timeout: the database may answer the next try. */
+const passing = /^(08|53|57|40|55P03)/
+
+/**
+ * Pays one settlement. The caller removes it from the queue (`paid`), puts it back with a delay (`later`), or
+ * keeps it where a person sees it, and alerts (`parked`). The same settlementId is paid once, however often
+ * it comes.
+ *
+ * @param ageMs since the settlement was first taken from the queue
+ */
+export async function consumeSettlement(
+  database: Database,
+  settlement: PamSettlement,
+  ageMs: number,
+): Promise<'paid' | 'later' | 'parked'> {
+  try {
+    await settle(database, settlement)
+    return 'paid'
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    // A settlement may overtake its bet.
+    if (unknownBet.includes(String(code))) return ageMs < placebetRetriesMs ? 'later' : 'parked'
+    // Without a code it is no answer of the database: its connection failed.
+    return code === undefined || passing.test(String(code)) ? 'later' : 'parked'
+  }
+}

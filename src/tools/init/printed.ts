@@ -1,0 +1,73 @@
+/** What `init` proposes and writes, for people. */
+import type { Block, Fact, Report } from '../report/model.js'
+import { shellWord } from '../wire/curl.js'
+import { type Mapping, moreGrants, playersWords, viewStatement } from './mapping.js'
+import type { Proposal } from './propose.js'
+
+/** The mapping, its reasons, and what is still to be answered. */
+export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible' }>): Report {
+  const { questions, notes } = { questions: [], notes: [], ...proposal }
+  const missing = questions.map(({ option }) => `--${option}`).join(' and ')
+  const textOf = (text: string): Block => ({ kind: 'text', text })
+  const factsOf = (facts: readonly Fact[]): Block => ({ kind: 'facts', facts })
+  return {
+    title: "The mapping of your players' table",
+    verdict:
+      missing === ''
+        ? { tone: 'pass', word: 'Clear', sentence: 'every part of the mapping is known' }
+        : { tone: 'warn', word: 'Unclear', sentence: `state ${missing}` },
+    facts: proposal.reasons.map(({ part, value, reason }) => [part, `${value}: ${reason}`]),
+    sections: [
+      ...questions.map(({ option, text, choices }) => ({
+        heading: `--${option}`,
+        blocks: [textOf(text), factsOf(choices.map(({ value, reason }) => [value, reason]))],
+      })),
+      { heading: 'Notes', blocks: [{ kind: 'list', items: notes }] },
+    ],
+    footnotes: [],
+  }
+}
+
+export interface Project {
+  mapping: Mapping
+  /** Where the files are: `.`, `src/wallet` */
+  folder: string
+  paths: readonly string[]
+  /** Packages that the programs need, and package.json lacks. */
+  missing: readonly string[]
+  /** Whether the URL is not in DATABASE_URL, which the programs read. */
+  needsUrl: boolean
+}
+
+/** What was written, and the commands that come next. */
+export const projectReport = (project: Project): Report => ({
+  title: "A wallet for your players' table",
+  verdict: { tone: 'pass', word: 'Written', sentence: project.paths.join(', ') },
+  facts: [],
+  sections: [
+    {
+      heading: 'Next (docs/first-hour.md)',
+      blocks: [{ kind: 'code', text: nextSteps(project).join('\n') }],
+    },
+  ],
+  footnotes: [],
+})
+
+function nextSteps({ mapping, folder, missing, needsUrl }: Project): string[] {
+  const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
+  const table = playersWords(mapping).map(shellWord).join(' ')
+  const view = viewStatement(mapping)
+  const steps = [
+    needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
+    missing.length > 0 && `npm install --save-dev ${missing.join(' ')}`,
+    view !== null && `${view};  # SQL: the wallet reads your table by this view`,
+    `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
+    `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
+    `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
+    'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds',
+    'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
+    ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
+    "npx bet-wallet check  # tests the database, as the wallet's user",
+  ]
+  return steps.filter(step => step !== false)
+}

@@ -1,0 +1,10 @@
+/** Waits for a condition: no guessed pause, and the time limit of the test ends it. */
+
+/** Before a test replaces the clock. */
+const later = globalThis.setTimeout
+/** Without it, each waiting test would keep a processor and the server busy, and slow down the others. */
+const pauseMs = 3
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise(resolve => later(resolve, pauseMs))
+}
