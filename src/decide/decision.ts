@@ -66,8 +66,10 @@ export interface Rule<O extends Operation> {
 /** The reason of a decision that is recorded. */
 type RecordedDecision = OutcomeReason & RecordedReason
 
-/** The transaction of a request, to be completed by `accept` or `refuseAndRecord`. */
-export function transactionOf<O extends Operation>(operation: O, request: Requests[O]): Transaction {
+/** A transaction that `accept` or `refuseAndRecord` decides. */
+export type Undecided = Omit<Transaction, 'accountCurrency' | 'reason'>
+
+export function transactionOf<O extends Operation>(operation: O, request: Requests[O]): Undecided {
   const { transactionId, playerId, betId, transactionDate } = request
   return {
     operation,
@@ -78,17 +80,15 @@ export function transactionOf<O extends Operation>(operation: O, request: Reques
     currency: 'currency' in request ? request.currency : null,
     type: 'type' in request ? request.type : null,
     delta: '0',
-    accountCurrency: null,
     refusal: null,
-    reason: 'ACCEPTED',
     transactionDate,
     walletTransactionId: null,
   }
 }
 
-/** The transaction of a request, and the account that its commit names. */
+/** With the account that its commit names. */
 interface Named {
-  transaction: Transaction
+  transaction: Undecided
   account: Account
 }
 

@@ -1,6 +1,6 @@
 /** The first checks of every rule. Their order decides the error code, so it is defined once, here. */
 import type { Requests } from '../requests.js'
-import type { Account, Bet, Operation, Transaction, WalletSnapshot } from '../store.js'
+import type { Account, Bet, Operation, WalletSnapshot } from '../store.js'
 import { accountOf } from './accounts.js'
 import {
   betOfAnotherPlayer,
@@ -9,13 +9,14 @@ import {
   type Policy,
   refuse,
   transactionOf,
+  type Undecided,
   unknownPlayer,
 } from './decision.js'
 import { decideReplay } from './replay.js'
 
 /** Either a request that passed the first checks, or the decision that ended them. */
 export type FirstChecks<B extends Bet | null> =
-  | { decision: null; transaction: Transaction; account: Account; bet: B }
+  | { decision: null; transaction: Undecided; account: Account; bet: B }
   | { decision: Decision }
 
 /**

@@ -1,8 +1,8 @@
 /** Idempotency: the answer to a retry (D2 to D4). The first check of every operation. */
 import { compare, type Decimal } from '../money.js'
-import type { Transaction, WalletSnapshot } from '../store.js'
+import type { WalletSnapshot } from '../store.js'
 import { accountOf } from './accounts.js'
-import { type Decision, refuse, unknownPlayer } from './decision.js'
+import { type Decision, refuse, type Undecided, unknownPlayer } from './decision.js'
 
 /**
  * Replays the first decision if this transaction is recorded.
@@ -12,7 +12,7 @@ import { type Decision, refuse, unknownPlayer } from './decision.js'
  * @returns `null` if the transaction is new
  */
 export function decideReplay(
-  transaction: Transaction,
+  transaction: Undecided,
   snapshot: WalletSnapshot,
   defaultCurrency: string | null,
 ): Decision | null {
@@ -56,7 +56,7 @@ export function decideReplay(
  * D3. Odds, betType, sessionId and transactionDate may differ: they are information, or a retry refreshes
  * them.
  */
-function sameContent(a: Transaction, b: Transaction): boolean {
+function sameContent(a: Undecided, b: Undecided): boolean {
   return (
     a.playerId === b.playerId &&
     a.betId === b.betId &&

@@ -22,7 +22,7 @@ ${test}
 function openMyStore(players) {
   const store = createMemoryStore(players)
   if (!process.env.FORGETS) return { store }
-  return { store: { ...store, commit: c => store.commit({ ...c, balance: c.balance && { ...c.balance, floor: null } }) } }
+  return { store: { ...store, commit: c => store.commit({ ...c, account: { ...c.account, floor: null } }) } }
 }
 
 for (const { title, skip, run } of walletStoreCases({ open: openMyStore }, { runs: 20 })) {
@@ -38,7 +38,7 @@ import { checkWalletStore } from 'bet-wallet/testing'
 function openMyStore(players) {
   const store = createMemoryStore(players)
   if (!process.env.FORGETS) return { store }
-  return { store: { ...store, commit: c => store.commit({ ...c, balance: c.balance && { ...c.balance, floor: null } }) } }
+  return { store: { ...store, commit: c => store.commit({ ...c, account: { ...c.account, floor: null } }) } }
 }
 const report = await checkWalletStore({ open: openMyStore }, { runs: 20 })
 process.exitCode = report.passed ? 0 : 1

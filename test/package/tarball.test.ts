@@ -289,8 +289,8 @@ describe('the entry points', () => {
       outcomes.push(response.status, JSON.parse(response.body))
       const parser = createRequestParser()
       const { request } = parser.placebet({ ...bet, transactionId: 't4', betId: 'b4', amount: 0.1 })
-      const player = store.player('p1')
-      outcomes.push(decidePlaceBet(request, { player, bet: null, transaction: null }).outcome)
+      const accounts = store.accounts('p1')
+      outcomes.push(decidePlaceBet(request, { accounts, bet: null, transaction: null }).outcome)
       console.log(JSON.stringify(outcomes))
     }
     flow()`
@@ -356,7 +356,7 @@ describe('the entry points', () => {
         await post('/placebet', JSON.stringify(bet('t1'))),
         await post('/esm/placebet', exact),
         await post('/esm/overloaded', '{}'),
-        store.player('p1').balance,
+        store.account('p1').balance,
       ]))`
     expect(await runs('mixed.mjs', mixed)).toEqual([
       true,
@@ -413,15 +413,15 @@ describe('the types', () => {
     const store: WalletStore = {
       contractVersion: 2,
       load: async ({ playerId }) => ({
-        player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null,
+        accounts: [{ playerId, currency: 'EUR', balance: '1' }], bet: null, transaction: null,
       }),
-      commit: async ({ balance }) => balance === null
+      commit: async ({ account }) => account.delta === '0'
         ? { status: 'committed', balance: '1', walletTransactionId: null }
         : { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'The limit of the day is reached' },
     }
     const options: WalletOptions = {
-      authorizeBet(request, player) {
-        const currencies: [string, string] = [request.currency, player.currency]
+      authorizeBet(request, account) {
+        const currencies: [string, string] = [request.currency, account.currency]
         if (currencies[0] !== currencies[1]) throw new WalletRefusal('ANY_CODE', 'text')
       },
       onOutcome: event => { const reason: string = event.reason; void reason },
@@ -436,7 +436,7 @@ describe('the types', () => {
       const response = await answer({ method: 'POST', path: '/placebet', headers: {}, body: '{}' })
       const read = createRequestParser().placebet({})
       if ('request' in read) {
-        const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
+        const decision = decidePlaceBet(read.request, { accounts: [], bet: null, transaction: null })
         return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
       }
       const { passed }: { passed: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
@@ -445,7 +445,7 @@ describe('the types', () => {
         async withinTransaction(query, pending) {
           for (const { changes, balance, refuse } of pending) {
             await query('SELECT $1', [changes.transaction.betId, balance])
-            if (changes.balance?.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
+            if (changes.account.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
           }
         },
       })

@@ -281,7 +281,7 @@ describeOnServer("players' tables", server => {
           problem: `${wallet.schema}.accounts.${problem} for the player "alice"`,
         },
       })
-      expect(bob).toMatchObject({ value: { player: { currency: 'EUR' } } })
+      expect(bob).toMatchObject({ value: { accounts: [{ currency: 'EUR' }] } })
     },
   )
 
