@@ -10,6 +10,7 @@ export type Subject =
   | 'players table'
   | 'trial debit'
   | 'lookup indexes'
+  | 'accounts'
   | 'CHECKs'
   | 'statements'
 

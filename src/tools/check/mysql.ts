@@ -3,12 +3,13 @@ import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
 import { hasNumber, privilegeNumbers } from '../../stores/mysql/errors.js'
 import { createMysqlStore, type MysqlPool, type MysqlTables } from '../../stores/mysql/index.js'
-import { creditProcedureName } from '../../stores/mysql/sql/fragments.js'
+import { creditProcedureName, currencyOf, isPlayer } from '../../stores/mysql/sql/fragments.js'
 import { createIndex } from '../../stores/mysql/sql/lookups.js'
 import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
+import { accountsFinding } from './accounts.js'
 import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
 import { trialAlias, trialFinding } from './mysql-trial.js'
 import { type Ask, columnsBehind } from './mysql-view.js'
@@ -39,6 +40,14 @@ export async function checkMysql(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(pool, tables),
     lookupIndexes: () => indexesFinding(ask, tables),
+    accounts: () =>
+      accountsFinding(tables.players, {
+        ask,
+        text: expression => `CONVERT(${expression} USING utf8mb4) COLLATE utf8mb4_bin`,
+        bets: `${tables.schema}.wallet_bets`,
+        isAccountOfBet: `${isPlayer(tables, 'player', 'bet.player_id')}
+          AND ${currencyOf(tables, 'player')} = bet.currency`,
+      }),
     checks: async () => checksIn(ask, await columns()),
     statements: async () => statementsIn(ask, await columns(), user),
   })

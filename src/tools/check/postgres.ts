@@ -3,12 +3,14 @@ import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
 import { planOf } from '../../stores/postgres/check-visibility.js'
 import { createPostgresStore, type PostgresClient, type PostgresTables } from '../../stores/postgres/index.js'
+import { asPlayerId } from '../../stores/postgres/sql/fragments.js'
 import { createIndex } from '../../stores/postgres/sql/lookups.js'
 import { literal, quoted } from '../../stores/postgres/sql/quoting.js'
 import { relationsBelow } from '../../stores/postgres/sql/relations-below.js'
 import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
+import { accountsFinding } from './accounts.js'
 import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
 import { allFindings } from './ready.js'
@@ -44,6 +46,14 @@ export async function checkPostgres(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
+    accounts: () =>
+      accountsFinding(tables.players, {
+        ask: async sql => (await ask(sql, [])).map(row => Object.values(row as object)),
+        text: expression => `${expression}::text`,
+        bets: `${tables.schema}.bets`,
+        isAccountOfBet: `player.${tables.players.columns.id} = ${asPlayerId(tables, 'bet.player_id')}
+          AND player.${tables.players.columns.currency}::text = bet.currency`,
+      }),
     checks: () => checksIn(ask, tables),
     statements: () => statementsIn(ask, tables, user),
   })

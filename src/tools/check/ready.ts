@@ -11,6 +11,7 @@ export interface ServerChecks {
   /** A debit that is rolled back. The triggers of the operator run. */
   trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
+  accounts(): Promise<Finding>
   /** Of the players' table, and below it. */
   checks(): Promise<Finding>
   statements(): Promise<Finding>
@@ -34,6 +35,7 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
       : finding('trial debit', 'skipped', 'not tried: see the problem above'),
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
     // Lists for people: what they lack is no problem either.
+    await checked('accounts', checks.accounts, 'skipped'),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]

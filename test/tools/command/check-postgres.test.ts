@@ -361,6 +361,32 @@ describe.skipIf(noServerOfOurOwn !== null)(
         await admin.query('DROP VIEW pam.all_accounts; DROP FUNCTION pam.write_money()')
       })
 
+      test('rows that a person must see: an example of each currency, and what cannot bet', async () => {
+        await admin.query(`CREATE TABLE pam.wallets (id text PRIMARY KEY, currency text, balance bigint);
+          INSERT INTO pam.wallets VALUES ('a', 'EUR', 1000), ('b', 'JPY', 5000000), ('c', 'eur', 5), ('d', 'CHIP', 7), ('e', 'EUR', NULL), ('f', '', 1)`)
+        const players = { table: 'pam.wallets', id: 'id', currency: 'currency', balance: 'balance' }
+        const inCents = { balanceType: 'minor-units', minorUnits: 2 } as const
+        await migratePostgres(
+          admin,
+          { schema: 'cents', players: { ...players, ...inCents } },
+          { lookupIndexes: true },
+        )
+        await admin.query(`INSERT INTO cents.bets (bet_id, player_id, currency, stake, status, revision)
+          VALUES ('b-1', 'a', 'USD', 1, 'PLACED', 1), ('b-2', 'a', 'EUR', 1, 'PLACED', 1)`)
+        const { code, out } = await run(['--schema', 'cents'], server.url)
+        const lines = [
+          'EUR: 2 rows; the largest balance, 1000, is 10.00 EUR; 1 without a balance: these players cannot bet (500)',
+          'JPY: 1 rows; the largest balance, 5000000, is 50000.00 JPY; WARNING: ISO 4217 has 0 decimals, and players.minorUnits 2',
+          'eur: 1 rows; the largest balance, 5, is 0.05 eur; not in capitals: codes are compared exactly',
+          'CHIP: 1 rows; the largest balance, 7, is 0.07 CHIP; not in ISO 4217: it has 8 decimals unless the option minorUnits of the handlers says another number',
+          'no currency: 1 rows; these players cannot bet (500)',
+          '1 bets have no account in their currency: settlements and rollbacks of them are refused',
+        ]
+        for (const line of lines) expect(out).toContain(`\n    ${line}\n`)
+        expect(code).toBe(0)
+        await admin.query('DROP SCHEMA cents CASCADE; DROP TABLE pam.wallets')
+      })
+
       test('the connection breaks while the tables are looked up: unknown', async () => {
         await admin.query('ALTER ROLE wallet SET lock_timeout = 300')
         const blocker = new pg.Client({ connectionString: server.url })
