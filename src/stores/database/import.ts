@@ -84,7 +84,15 @@ export const importedBets: Imported<Bet> = {
 }
 
 /** A transaction that the legacy integration answered: its rules decided, so its reason is IMPORTED. */
-export type ImportedTransaction = Omit<Transaction, 'accountCurrency' | 'reason'>
+export interface ImportedTransaction extends Omit<Transaction, 'accountCurrency' | 'reason'> {
+  /**
+   * Of `delta`. State it for unsettlements and rollbacks, whose calls have no currency: without it lookups and
+   * reconciliation count them under none.
+   *
+   * @default currency
+   */
+  accountCurrency?: string | null
+}
 
 export const importedTransactions: Imported<ImportedTransaction> = {
   describe: ({ transactionId }) => `transactions, ${transactionId}`,
@@ -97,6 +105,7 @@ export const importedTransactions: Imported<ImportedTransaction> = {
     currency: transaction.currency,
     type: transaction.type,
     delta: transaction.delta,
+    account_currency: transaction.accountCurrency ?? transaction.currency,
     error_code: transaction.refusal?.errorCode ?? null,
     description: transaction.refusal?.description ?? null,
     reason: 'IMPORTED' satisfies RecordedReason,
