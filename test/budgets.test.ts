@@ -20,7 +20,7 @@ describe('lines of code', () => {
     ['core, decide, http, batches, lookups, operations', 4_885, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 9_808, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_315, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 18_151, linesOf(path => path.startsWith('tools/'))],
+    ['tools', 18_152, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_300, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
