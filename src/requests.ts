@@ -83,7 +83,7 @@ export interface RequestOptions {
   /**
    * Parses a transactionDate in another format: returns it as ISO 8601, or `null` for an invalid one. The
    * default accepts an ISO 8601 date and time with `Z`, an offset or neither (then UTC), a space for the `T`,
-   * and fractions, kept to the millisecond.
+   * fractions, cut to the millisecond, `24:00`, and the name of a zone in brackets, which is not read.
    *
    * @default ISO 8601 (D25)
    */
@@ -278,14 +278,15 @@ function dateParser(options: RequestOptions): (value: unknown) => string | null 
   }
 }
 
+/** The name of a zone behind it, as Java writes one, says nothing that the offset does not say. */
 const dateText =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?(?:\[[A-Za-z0-9_+/:-]{1,64}\])?$/
 
 /** The form that is returned, with a day that every month has: nearly all dates, without a calendar. */
 const canonicalDate =
   /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/
 
-/** Parses a date by D25. A leap second becomes the second after it. */
+/** Parses a date by D25. A leap second becomes the second after it, and 24:00 the next day. */
 export function parseDate(value: unknown): string | null {
   if (typeof value !== 'string') return null
   if (canonicalDate.test(value)) return value
@@ -295,7 +296,9 @@ export function parseDate(value: unknown): string | null {
   const [year, month, day] = [part(1), part(2), part(3)]
   const [hour, minute, second] = [part(4), part(5), part(6)]
   const [offsetHours, offsetMinutes] = [part(9), part(10)]
-  if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return null
+  const isMidnight = hour === 24 && minute === 0 && second === 0 && part(7) === 0
+  if ((hour > 23 && !isMidnight) || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59)
+    return null
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   // A day or a month that does not exist leads to another month.

@@ -62,32 +62,44 @@ export class Partitions<T> {
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const bytesPerCharacter = 3
 
+/** A chunk begins with the position and the size of the one before: a list of them would be half of the memory. */
+const headerBytes = 16
+
+const noChunk = { position: 0, size: 0 }
+
 /** Behind each value is a comma. They are bytes at once: as text, they would keep what they were cut from. */
 class Partition {
   #bytes = Buffer.alloc(0)
-  #filled = 0
-  /** Position and size of each chunk in the file, in turn: a pair each would be half of the memory. */
-  readonly #written: number[] = []
+  #filled = headerBytes
+  #written = noChunk
 
   constructor(readonly file: TemporaryFile) {}
 
   add(value: string): void {
     const needed = value.length * bytesPerCharacter + 1
-    if (this.#filled > 0 && this.#filled + needed > this.#bytes.length) {
-      this.#written.push(this.file.append(this.#bytes.subarray(0, this.#filled)), this.#filled)
-      this.#filled = 0
-    }
-    if (needed > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(Math.max(needed, chunkBytes))
+    if (this.#filled > headerBytes && this.#filled + needed > this.#bytes.length) this.#write()
+    const size = headerBytes + needed
+    if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(Math.max(size, chunkBytes))
     this.#filled += this.#bytes.write(`${value},`, this.#filled)
   }
 
+  #write(): void {
+    this.#bytes.writeDoubleLE(this.#written.position, 0)
+    this.#bytes.writeDoubleLE(this.#written.size, 8)
+    const position = this.file.append(this.#bytes.subarray(0, this.#filled))
+    this.#written = { position, size: this.#filled }
+    this.#filled = headerBytes
+  }
+
   values(): unknown[] {
-    const lists: unknown[][] = []
-    for (let index = 0; index < this.#written.length; index += 2) {
-      const [position, size] = this.#written.slice(index, index + 2) as [number, number]
-      lists.push(valuesIn(this.file.read(position, size)))
+    const lists = [valuesIn(this.#bytes.subarray(headerBytes, this.#filled))]
+    for (let { position, size } = this.#written; size > 0; ) {
+      const chunk = this.file.read(position, size)
+      lists.push(valuesIn(chunk.subarray(headerBytes)))
+      position = chunk.readDoubleLE(0)
+      size = chunk.readDoubleLE(8)
     }
-    return [...lists, valuesIn(this.#bytes.subarray(0, this.#filled))].flat()
+    return lists.reverse().flat()
   }
 }
 
