@@ -48,7 +48,7 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const columns = await columnsIn(database, tableName)
   if (columns.length === 0)
     fail('it does not exist, or this user may not see it (names are compared as the catalog spells them)')
-  for (const option of ['id', 'currency', 'balance', 'reserved'] as const) {
+  for (const option of ['id', 'currency', 'balance', 'reserved', 'version'] as const) {
     const isSeen = columns.some(({ name }) => name === columnNames[option])
     if (!isSeen && columnNames[option] !== null)
       await tryColumn(database, players, players.columns[option] ?? '')
@@ -60,7 +60,8 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
       'NOT_DURABLE',
       `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )
-  const { id, currency, balance } = typedColumns(players, columns, types, fail)
+  const { id, currency, balance, version } = typedColumns(players, columns, types, fail)
+  if (version?.generated) fail(`the column ${version.name} (players.version) cannot be updated`)
   const collation = id.collation ?? 'binary'
   if (players.idType === 'text' && !players.own && collation !== players.idCollation)
     fail(`players.idCollation is ${players.idCollation}, but that of the column ${id.name} is ${collation}`)
