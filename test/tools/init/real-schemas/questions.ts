@@ -16,7 +16,8 @@ const optionOf: Readonly<Record<string, keyof Answers>> = { unit: 'minor-units',
 
 /** @param isPrepared whether the operator has made the changes that the table needs */
 export function question(schema: DatabaseSchema, real: RealSchema, isPrepared: boolean): Questioned {
-  const given: Answers = {}
+  // A table is proposed before a view: that of the operator is named.
+  const given: Answers = isPrepared && real.prepared?.of ? { players: real.right.players ?? '' } : {}
   const wrong = new Set<string>()
   const options = () => Object.entries(given).flatMap(([name, answer]) => [`--${name}`, answer])
   for (;;) {
@@ -30,8 +31,8 @@ export function question(schema: DatabaseSchema, real: RealSchema, isPrepared: b
     }
     if (proposal.status === 'ready') return { options: options(), wrong: [...wrong], problem: null }
     const [asked] = proposal.questions
-    const isOfView = asked?.option === 'players' && !isPrepared
-    const answer = isOfView ? (real.prepared?.of ?? real.right.players) : asked && real.right[asked.option]
+    const isOfTable = asked?.option === 'players' && !isPrepared
+    const answer = isOfTable ? (real.prepared?.of ?? real.right.players) : asked && real.right[asked.option]
     if (asked === undefined || answer === undefined)
       return { options: options(), wrong: [...wrong], problem: `no answer for --${asked?.option}` }
     given[asked.option] = answer
