@@ -22,9 +22,9 @@ const sdkgis: RealSchema = {
   },
   right: {
     players: 'pam.balances',
-    ...{ id: 'player_id', balance: 'amount', currency: 'EUR', 'may-bet': 'anyone' },
+    ...{ id: 'player_id', balance: 'amount', currency: 'currency', 'may-bet': 'anyone' },
   },
-  expects: [/id: 'player_id', idType: 'bigint'/, /balance: 'amount'/],
+  expects: [/id: 'player_id', idType: 'bigint'/, /accountPerCurrency: true/, /balance: 'amount'/],
   players: ['1', '2'],
   rows: `INSERT INTO players VALUES (1, 'Anna', 'a@x'), (2, 'Ben', 'b@x');
     INSERT INTO balances VALUES (1, 2, 100, 'EUR'), (2, 1, 100, 'EUR'), (3, 1, 5, 'USD')`,

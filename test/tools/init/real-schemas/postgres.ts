@@ -24,9 +24,13 @@ const arfcase: RealSchema = {
   },
   right: {
     players: 'public.wallets',
-    ...{ id: 'user_id', balance: 'balance', currency: 'EUR', 'minor-units': '2', 'may-bet': 'anyone' },
+    ...{ id: 'user_id', balance: 'balance', currency: 'currency', 'minor-units': '2', 'may-bet': 'anyone' },
   },
-  expects: [/id: 'user_id', idType: 'bigint'/, /balanceType: 'minor-units', minorUnits: 2/],
+  expects: [
+    /id: 'user_id', idType: 'bigint'/,
+    /accountPerCurrency: true/,
+    /balanceType: 'minor-units', minorUnits: 2/,
+  ],
   // The wallets have the numbers of other users.
   players: ['1', '2'],
   rows: `INSERT INTO users VALUES (1, 'anna', 'h'), (2, 'ben', 'h');
@@ -140,9 +144,9 @@ const dotacasino: RealSchema = {
   ],
   right: {
     players: 'public.Wallet',
-    ...{ id: 'userId', balance: 'balance', currency: 'USD', 'may-bet': 'anyone' },
+    ...{ id: 'userId', balance: 'balance', currency: 'currency', 'may-bet': 'anyone' },
   },
-  expects: [/id: 'userId'/, /balance: 'balance'/],
+  expects: [/id: 'userId'/, /accountPerCurrency: true/, /balance: 'balance'/],
   players: ['u-anna', 'u-ben'],
   rows: `INSERT INTO "User" ("id", "email", "country", "passwordHash") VALUES ('u-anna', 'a@x', 'MX', 'h'), ('u-ben', 'b@x', 'MX', 'h');
     INSERT INTO "Wallet" VALUES ('w-1', 'u-anna', 'USD', 100), ('w-2', 'u-ben', 'USD', 100)`,
@@ -164,9 +168,19 @@ const seamless: RealSchema = {
   ],
   right: {
     players: 'public.balances',
-    ...{ id: 'player_name', balance: 'amount', currency: 'EUR', 'minor-units': '2', 'may-bet': 'anyone' },
+    ...{
+      id: 'player_name',
+      balance: 'amount',
+      currency: 'currency',
+      'minor-units': '2',
+      'may-bet': 'anyone',
+    },
   },
-  expects: [/id: 'player_name'/, /balance: 'amount', balanceType: 'minor-units', minorUnits: 2/],
+  expects: [
+    /id: 'player_name'/,
+    /accountPerCurrency: true/,
+    /balance: 'amount', balanceType: 'minor-units', minorUnits: 2/,
+  ],
   players: ['anna', 'ben'],
   rows: `INSERT INTO balances (player_name, currency, amount) VALUES ('anna', 'EUR', 10000), ('ben', 'EUR', 10000), ('ben', 'USD', 5)`,
 }
@@ -227,18 +241,11 @@ const zetik: RealSchema = {
       "asset" character varying(10) NOT NULL, "previousBalance" numeric(20,8) NOT NULL DEFAULT '0', "userId" uuid NOT NULL, "status" character varying NOT NULL DEFAULT 'CONFIRMED',
       CONSTRAINT "PK_history" PRIMARY KEY ("operationId", "operation"))`,
   ],
-  prepared: {
-    why: 'no column is named as a currency',
-    statements: [
-      `CREATE VIEW "balance"."usdt" AS SELECT "userId", "asset"::text AS currency, "balance" FROM "balance"."wallets" WHERE "asset" = 'USDT'`,
-    ],
-    of: 'balance.wallets',
-  },
   right: {
-    players: 'balance.usdt',
-    ...{ id: 'userId', balance: 'balance', currency: 'currency', 'may-bet': 'anyone' },
+    players: 'balance.wallets',
+    ...{ id: 'userId', balance: 'balance', currency: 'asset', 'may-bet': 'anyone' },
   },
-  expects: [/id: 'userId', idType: 'uuid'/],
+  expects: [/id: 'userId', idType: 'uuid'/, /accountPerCurrency: true/],
   players: uuids,
   rows: `INSERT INTO "users"."users" ("id", "username") VALUES ('${anna}', 'anna'), ('${ben}', 'ben');
     INSERT INTO "balance"."wallets" ("userId", "asset", "balance") VALUES ('${anna}', 'USDT', 100), ('${anna}', 'BTC', 1), ('${ben}', 'USDT', 100)`,
@@ -263,9 +270,13 @@ const slamseven: RealSchema = {
   },
   right: {
     players: 'public.wallet',
-    ...{ id: 'playerId', balance: 'balance', currency: 'INR', 'minor-units': '2', 'may-bet': 'anyone' },
+    ...{ id: 'playerId', balance: 'balance', currency: 'currency', 'minor-units': '2', 'may-bet': 'anyone' },
   },
-  expects: [/id: 'playerId', idType: 'bigint'/, /balanceType: 'minor-units', minorUnits: 2/],
+  expects: [
+    /id: 'playerId', idType: 'bigint'/,
+    /accountPerCurrency: true/,
+    /balanceType: 'minor-units', minorUnits: 2/,
+  ],
   players: ['1', '2'],
   rows: `INSERT INTO "player" VALUES (1, 'Anna', 'A', 'a@x', '1', 'h'), (2, 'Ben', 'B', 'b@x', '2', 'h');
     INSERT INTO "wallet" ("id", "balance", "playerId", "currency") VALUES (1, 10000, 2, 'INR'), (2, 10000, 1, 'INR'), (3, 7, 1, 'EUR')`,

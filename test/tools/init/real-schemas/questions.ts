@@ -33,7 +33,7 @@ export function question(schema: DatabaseSchema, real: RealSchema, isPrepared: b
     const [asked] = proposal.questions
     const isOfTable = asked?.option === 'players' && !isPrepared
     const answer = isOfTable ? (real.prepared?.of ?? real.right.players) : asked && real.right[asked.option]
-    if (asked === undefined || answer === undefined)
+    if (asked === undefined || answer === undefined || given[asked.option] !== undefined)
       return { options: options(), wrong: [...wrong], problem: `no answer for --${asked?.option}` }
     given[asked.option] = answer
   }
