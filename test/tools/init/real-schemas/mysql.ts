@@ -1,4 +1,6 @@
 /** Four real schemas: on MySQL of Prisma and Laravel, on MariaDB of plain SQL. */
+
+// cspell:ignore Laravel sdkgis dmdiak moseremzy cleo lamports popgame Myrmekes fkey bavix qsmartisp
 import { type RealSchema, unitsOf, uuids } from './real-schema.js'
 
 const [anna, ben] = uuids

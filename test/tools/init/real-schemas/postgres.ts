@@ -1,4 +1,6 @@
 /** Ten real schemas on PostgreSQL: of SQL migrations, Prisma, TypeORM, Rails, Supabase. */
+
+// cspell:ignore Supabase arfcase confxsd casinoking moromike openora blurifycom fkey dotacasino Lebim inori igaming zetik lazymak slamseven dharmesh odleral getlago lago
 import { type RealSchema, rowUuid, unitsOf, uuids } from './real-schema.js'
 
 const [anna, ben] = uuids
