@@ -105,15 +105,15 @@ const bavix: RealSchema = {
   prepared: {
     why: 'a holder has a wallet per slug, whose code no column has, and may be no user',
     statements: [
-      `CREATE VIEW player_wallets AS SELECT holder_id, 'EUR' AS currency, balance FROM wallets WHERE holder_type = 'App\\\\Models\\\\User' AND slug = 'eur'`,
+      `CREATE VIEW player_wallets AS SELECT holder_id AS player_id, 'EUR' AS currency, balance FROM wallets WHERE holder_type = 'App\\\\Models\\\\User' AND slug = 'eur'`,
     ],
     of: 'pam.wallets',
   },
   right: {
     players: 'pam.player_wallets',
-    ...{ id: 'holder_id', balance: 'balance', currency: 'currency', 'minor-units': '2', 'may-bet': 'anyone' },
+    ...{ id: 'player_id', balance: 'balance', currency: 'currency', 'minor-units': '2', 'may-bet': 'anyone' },
   },
-  expects: [/table: 'pam.player_wallets', id: 'holder_id', idType: 'bigint'/],
+  expects: [/table: 'pam.player_wallets', id: 'player_id', idType: 'bigint'/],
   players: ['1', '2'],
   rows: `INSERT INTO users (id, email, password) VALUES (1, 'a@x', 'h'), (2, 'b@x', 'h');
     INSERT INTO wallets (id, holder_type, holder_id, name, slug, uuid, balance) VALUES
