@@ -50,6 +50,16 @@ describe.each([
     expect(statementsOf({ accountPerCurrency: false })).toEqual(statementsOf({}))
   })
 
+  test('count a version column up in the two statements that change a balance, and are else the same', () => {
+    const counting = statementsOf({ version: 'lock' }).filter(line => line.includes('COALESCE(player.'))
+    const plain = (more: object) =>
+      statementsOf(more).map(line => line.replace(/,$/, '').replace(/_[0-9a-f]{8}\b/g, ''))
+    expect(counting.filter(line => /[`"]lock[`"]/.test(line))).toHaveLength(2)
+    // Their lines before it end with a comma, as the first of several assignments.
+    const others = plain({ version: 'lock' }).filter(line => !/[`"]lock[`"]/.test(line))
+    expect(others).toEqual(plain({}))
+  })
+
   test('name it wherever they find a row by its player, with accounts per currency', () => {
     expect(ofCurrency(statementsOf({ accountPerCurrency: true })).length - without.length).toBe(further)
   })

@@ -61,7 +61,9 @@ export function typedColumns<Column extends PlayersColumn>(
   mustBe(types.balance[balanceType], balance, `players.balanceType is ${balanceType}`)
   if (columnNames.reserved !== null)
     mustBe(types.balance[balanceType], find('reserved'), `players.balanceType is ${balanceType}`)
-  return { id, currency, balance }
+  const version = columnNames.version === null ? null : find('version')
+  if (version !== null) mustBe(types.balance['minor-units'], version, 'players.version is counted up')
+  return { id, currency, balance, version }
 }
 
 const rounding = /real|double|float|money/

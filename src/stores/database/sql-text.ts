@@ -25,4 +25,12 @@ function indent(text: string, indentation: string): string {
   )
 }
 
+/**
+ * With `players.version`: the further assignment of a statement that changes a balance. NULL is like 0.
+ *
+ * @param row the prefix of a column that is read; `set`: of one that is assigned
+ */
+export const countUp = (version: string | null, row: string, set = row) =>
+  version === null ? '' : `,\n  ${set}${version} = COALESCE(${row}${version}, 0) + 1`
+
 export const lines = (items: readonly string[]) => items.join(',\n')

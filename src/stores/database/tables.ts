@@ -30,6 +30,11 @@ export interface PlayersTable {
    */
   reserved?: string
   /**
+   * The column of your code's optimistic lock, an integer: `lock_version`. It is counted up with each change
+   * of the balance, so that code which has read the row before does not write an old balance back.
+   */
+  version?: string
+  /**
    * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the
    * currency.
    * @default 'numeric'
@@ -49,12 +54,13 @@ export interface PlayersTable {
 
 type Name = readonly [schema: string, table: string]
 
-/** `reserved` is `null`: nothing is reserved. */
+/** `reserved` is `null`: nothing is reserved. `version` is `null`: there is none, or none is declared. */
 export interface PlayersColumns {
   id: string
   currency: string
   balance: string
   reserved: string | null
+  version: string | null
 }
 
 /** The checked options. `table` and `columns` are quoted for SQL. */
@@ -92,6 +98,7 @@ const playersOptionNames = [
   'accountPerCurrency',
   'balance',
   'reserved',
+  'version',
   'balanceType',
   'minorUnits',
   'decimalsMin',
@@ -171,8 +178,9 @@ function playersOf(
     currency: nameOf(dialect, 'players.currency', given.currency),
     balance: nameOf(dialect, 'players.balance', given.balance),
     reserved: given.reserved === undefined ? null : nameOf(dialect, 'players.reserved', given.reserved),
+    version: given.version === undefined ? null : nameOf(dialect, 'players.version', given.version),
   }
-  const { id, currency, balance, reserved } = columnNames
+  const { id, currency, balance, reserved, version } = columnNames
   const idType = check.oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
   const balanceTypes = ['numeric', 'text', 'minor-units'] as const
   const balanceType = check.oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
@@ -188,6 +196,7 @@ function playersOf(
       currency: quoted(currency),
       balance: quoted(balance),
       reserved: reserved && quoted(reserved),
+      version: version && quoted(version),
     },
     columnNames,
     accountPerCurrency: check.boolean('players.accountPerCurrency', given.accountPerCurrency ?? false),
@@ -221,6 +230,7 @@ const playersOptions = (players: Players) => ({
   ...(players.accountPerCurrency && { 'players.accountPerCurrency': true }),
   'players.balance': players.columnNames.balance,
   ...(players.columnNames.reserved && { 'players.reserved': players.columnNames.reserved }),
+  ...(players.columnNames.version && { 'players.version': players.columnNames.version }),
   'players.balanceType': players.balanceType,
   'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
 })

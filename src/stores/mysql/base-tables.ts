@@ -61,6 +61,76 @@ export function sourcesIn(definition: string): Name[] {
   ])
 }
 
+/** As the catalog has it: ``select `a`.`cents` AS `balance` from …``; `null` where it is computed. */
+export function columnIn(definition: string, column: string | null): string | null {
+  for (const [, name = '', shown = ''] of definition.matchAll(
+    /(?:,|select |distinct )(?:`[^`]+`\.)*`([^`]+)` AS `([^`]+)`/gi,
+  ))
+    if (shown.toLowerCase() === column?.toLowerCase()) return name
+  return null
+}
+
+/**
+ * Whether a unique index proves that a view finds a row at most once by these columns and its own constants,
+ * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood.
+ */
+export async function isUniqueBelow(
+  database: Pick<Session, 'rows'>,
+  name: Name,
+  columns: readonly string[],
+): Promise<boolean | null> {
+  const [view] = await database.rows(
+    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...name],
+  )
+  if (view === undefined) {
+    const known = columns.map(column => column.toLowerCase())
+    const isKnown = (column: string | null) => known.includes(column?.toLowerCase() ?? '')
+    return (await uniqueIndexesOf(database, name)).some(index => index.every(isKnown))
+  }
+  const definition = withoutSubqueries(String(view[0]))
+  const [source, ...others] = sourcesIn(definition)
+  const below = columns.map(column => columnIn(definition, column))
+  if (source === undefined || others.length > 0 || below.includes(null)) return null
+  return await isUniqueBelow(database, source, [...(below as string[]), ...constantsIn(definition)])
+}
+
+/** The columns of each unique index; `null` for one of which it has the beginning only, or an expression. */
+export async function uniqueIndexesOf(
+  database: Pick<Session, 'rows'>,
+  name: Name,
+): Promise<(string | null)[][]> {
+  const rows = await database.rows(
+    `SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
+      WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0
+      ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
+    [...name],
+  )
+  const indexes = new Map<string, (string | null)[]>()
+  for (const [index, column, part] of rows)
+    indexes.set(String(index), [
+      ...(indexes.get(String(index)) ?? []),
+      part === null && column !== null ? String(column) : null,
+    ])
+  return [...indexes.values()]
+}
+
+function withoutSubqueries(definition: string): string {
+  const text = definition.replace(/'(?:[^'\\]|\\.|'')*'/gs, "''")
+  const shorter = text.replace(/\(select (?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/gi, 'NULL')
+  return shorter === text ? text : withoutSubqueries(shorter)
+}
+
+/** The columns that each row of the view has one value of. */
+function constantsIn(definition: string): string[] {
+  const [, where = ''] = /^.*? where (.*)$/is.exec(definition) ?? []
+  const conditions = where.replace(/\bis (?:not )?null\b/gi, '')
+  if (/\b(?:or|xor|not|is|case|if)\b/i.test(conditions)) return []
+  return [...conditions.matchAll(/`([^`]+)` = (?:_\w+)?(?:''|-?\d+)(?=\)|$| and )/gi)].map(
+    ([, name = '']) => name,
+  )
+}
+
 const hidden = (view: Name, need: string) =>
   storeError(
     'INSUFFICIENT_PRIVILEGE',

@@ -9,7 +9,7 @@ import {
   typedColumns,
   warnUnproven,
 } from '../database/players-columns.js'
-import { baseTablesOf } from './base-tables.js'
+import { baseTablesOf, isUniqueBelow, uniqueIndexesOf } from './base-tables.js'
 import { hasNumber, privilegeNumbers, storeError } from './errors.js'
 import type { Session } from './session.js'
 import type { Tables } from './tables.js'
@@ -48,7 +48,7 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const columns = await columnsIn(database, tableName)
   if (columns.length === 0)
     fail('it does not exist, or this user may not see it (names are compared as the catalog spells them)')
-  for (const option of ['id', 'currency', 'balance', 'reserved'] as const) {
+  for (const option of ['id', 'currency', 'balance', 'reserved', 'version'] as const) {
     const isSeen = columns.some(({ name }) => name === columnNames[option])
     if (!isSeen && columnNames[option] !== null)
       await tryColumn(database, players, players.columns[option] ?? '')
@@ -60,15 +60,14 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
       'NOT_DURABLE',
       `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )
-  const { id, currency, balance } = typedColumns(players, columns, types, fail)
+  const { id, currency, balance, version } = typedColumns(players, columns, types, fail)
+  if (version?.generated) fail(`the column ${version.name} (players.version) cannot be updated`)
   const collation = id.collation ?? 'binary'
   if (players.idType === 'text' && !players.own && collation !== players.idCollation)
     fail(`players.idCollation is ${players.idCollation}, but that of the column ${id.name} is ${collation}`)
   const isView = baseTables.some(({ name }) => name !== tableName)
-  if (isView) {
-    if (players.accountPerCurrency) warnUnproven(players, 'it is a view')
-  } else {
-    await checkUnique(database, players, fail)
+  await checkUnique(database, players, isView, fail)
+  if (!isView) {
     if (players.accountPerCurrency && currency.nullable)
       fail(`the column ${currency.name} may be NULL: an account would have any number of such rows`)
   }
@@ -109,22 +108,26 @@ async function columnsIn(database: Session, tableName: readonly [string, string]
 
 async function checkUnique(
   database: Session,
-  { tableName, columnNames, accountPerCurrency }: Tables['players'],
+  players: Tables['players'],
+  isView: boolean,
   fail: Fail,
 ): Promise<void> {
-  const { id, currency } = columnNames
+  const { tableName, accountPerCurrency } = players
+  const { id, currency } = players.columnNames
   const key = accountPerCurrency ? [id, currency] : [id]
-  const rows = await database.rows(
-    `SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
-      WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0
-      ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
-    [...tableName],
+  const wanted = key.length === 1 ? `${id} alone` : `exactly (${key.join(', ')})`
+  if (!isView) {
+    const indexes = await uniqueIndexesOf(database, tableName)
+    if (indexes.some(columns => JSON.stringify(columns) === JSON.stringify(key))) return
+    return fail(`there is no unique index on ${wanted}`)
+  }
+  const isUnique = await isUniqueBelow(database, tableName, key)
+  if (isUnique === true) return
+  if (accountPerCurrency || isUnique === null)
+    return warnUnproven(players, `below the view no unique index on ${wanted} is visible`)
+  fail(
+    `the view may return a player twice: the table below it has no unique index on ${wanted}. Create it, and declare it in your ORM: one that synchronizes drops others`,
   )
-  const indexes = new Map<string, unknown[]>()
-  for (const [name, column, part] of rows)
-    indexes.set(String(name), [...(indexes.get(String(name)) ?? []), part === null ? column : null])
-  if (![...indexes.values()].some(columns => JSON.stringify(columns) === JSON.stringify(key)))
-    fail(`there is no unique index on ${key.length === 1 ? `${id} alone` : `exactly (${key.join(', ')})`}`)
 }
 
 const digitsMax = 40

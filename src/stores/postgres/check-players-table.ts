@@ -47,7 +47,8 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   const columns = await columnsIn(ask, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this role may not see it (names are compared as the catalog spells them)')
-  const { id, currency, balance } = typedColumns(players, columns, types, fail)
+  const { id, currency, balance, version } = typedColumns(players, columns, types, fail)
+  if (version?.updatable === false) fail(`the column ${version.name} (players.version) cannot be updated`)
   if (!id.deterministic)
     fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
   if (id.kind !== 'v') {

@@ -1,5 +1,7 @@
 /** A credit and a debit of one player on MySQL and MariaDB, rolled back: the operator's triggers run. */
+
 import { CallbackFailed, QueryFailed } from '../../stores/database/deadline.js'
+import { countUp } from '../../stores/database/sql-text.js'
 import { connectionsFrom } from '../../stores/mysql/client.js'
 import { classify, serverErrorOf } from '../../stores/mysql/errors.js'
 import type { MysqlPool } from '../../stores/mysql/index.js'
@@ -43,6 +45,6 @@ function changeBy(tables: Tables, delta: string): string {
   const { table, columns } = tables.players
   const balance = `${trialAlias}.${columns.balance}`
   return `UPDATE ${table} ${trialAlias}
-    SET ${balance} = ${balancePlus(tables, trialAlias, `CAST(${delta} AS ${unitDecimal})`)}
+    SET ${balance} = ${balancePlus(tables, trialAlias, `CAST(${delta} AS ${unitDecimal})`)}${countUp(columns.version, `${trialAlias}.`)}
     WHERE ${balance} IS NOT NULL ORDER BY ${trialAlias}.${columns.id} LIMIT 1`
 }

@@ -1,5 +1,5 @@
 /** Which columns of which tables the balances of a view are, on MySQL and MariaDB. */
-import { sourcesIn } from '../../stores/mysql/base-tables.js'
+import { columnIn, sourcesIn } from '../../stores/mysql/base-tables.js'
 import type { BalanceColumn } from './statements.js'
 
 /** Rows as lists of values. */
@@ -30,13 +30,4 @@ export async function columnsBehind(ask: Ask, named: BalanceColumn): Promise<Bal
     ),
   )
   return [named, ...below.flat()]
-}
-
-/** As the catalog has it: ``select `a`.`cents` AS `balance` from …``; `null` where it is computed. */
-function columnIn(definition: string, column: string | null): string | null {
-  for (const [, name = '', shown = ''] of definition.matchAll(
-    /(?:,|select |distinct )(?:`[^`]+`\.)*`([^`]+)` AS `([^`]+)`/gi,
-  ))
-    if (shown.toLowerCase() === column?.toLowerCase()) return name
-  return null
 }

@@ -1,5 +1,5 @@
 /** A credit and a debit of one player on PostgreSQL, rolled back: what triggers need shows only so. */
-import { sql } from '../../stores/database/sql-text.js'
+import { countUp, sql } from '../../stores/database/sql-text.js'
 import { serverErrorOf } from '../../stores/postgres/driver-errors.js'
 import { classifyError } from '../../stores/postgres/errors.js'
 import { balancePlus } from '../../stores/postgres/sql/fragments.js'
@@ -21,7 +21,7 @@ const notFound = 'BW002'
 function trialOf(tables: Tables): string {
   const { table, columns } = tables.players
   const changeBy = (delta: string) => sql`
-    UPDATE ${table} player SET ${columns.balance} = ${balancePlus(tables, delta)}
+    UPDATE ${table} player SET ${columns.balance} = ${balancePlus(tables, delta)}${countUp(columns.version, 'player.', '')}
     WHERE player.${columns.id} = tried;`
   const block = sql`
     DECLARE

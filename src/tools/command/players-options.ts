@@ -11,6 +11,7 @@ const columnOptions = {
   currency: text('--currency <column>', 'the currency code: EUR'),
   balance: text('--balance <column>', 'the balance'),
   reserved: text('--reserved <column>', 'what is reserved of it: available is balance - reserved'),
+  version: text('--version <column>', "of your code's optimistic lock: lock_version"),
   balanceType: text('--balance-type <type>', 'numeric (default), text, minor-units'),
   minorUnits: option(
     '--minor-units <number>',

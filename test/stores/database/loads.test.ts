@@ -53,7 +53,7 @@ function stage() {
     players: {
       accountPerCurrency: false,
       tableName: ['pam', 'accounts'],
-      columnNames: { id: 'id', currency: 'currency', balance: 'balance', reserved: null },
+      columnNames: { id: 'id', currency: 'currency', balance: 'balance', reserved: null, version: null },
     },
   })
   return { loads, statements, sent: () => statements.map(({ players }) => players.join(' ')) }

@@ -197,3 +197,11 @@ test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the 
   const printed = mysqlGrants(reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
   expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })
+
+test('for the store, `grants` prints SELECT and UPDATE on the version column', () => {
+  const counting = { players: { ...players, version: 'lock_version' } }
+  const printed = mysqlGrants(counting, 'store', 'wallet').join().replaceAll(/["`]/g, '')
+  expect(printed).toContain(
+    'SELECT (account_no, currency, balance_cents, lock_version), UPDATE (balance_cents, lock_version)',
+  )
+})

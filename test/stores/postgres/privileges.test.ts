@@ -150,3 +150,11 @@ test.each(['store', 'lookups'] as const)('for %s, `grants` prints SELECT on the 
   const printed = postgresGrants(reserving, use, 'wallet').join().replaceAll(/["`]/g, '')
   expect(printed).toContain('SELECT (account_no, currency, balance_cents, locked)')
 })
+
+test('for the store, `grants` prints SELECT and UPDATE on the version column', () => {
+  const counting = { players: { ...tables.players, version: 'lock_version' } as PlayersTable }
+  const printed = postgresGrants(counting, 'store', 'wallet').join().replaceAll(/["`]/g, '')
+  expect(printed).toContain(
+    'SELECT (account_no, currency, balance_cents, lock_version), UPDATE (balance_cents, lock_version)',
+  )
+})

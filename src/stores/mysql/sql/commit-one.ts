@@ -1,5 +1,5 @@
 /** `commit` for one item, by small statements: cheaper to set up than the statements for many. */
-import { lines, sql } from '../../database/sql-text.js'
+import { countUp, lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asBytes,
@@ -174,7 +174,7 @@ const insertEvent = ({ schema, outbox }: Tables): string =>
 
 function write(tables: Tables): string {
   const { schema, players } = tables
-  const { balance } = players.columns
+  const { balance, version } = players.columns
   const available = `COALESCE(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
   const player = accountOfItem(tables)
   return sql`
@@ -213,7 +213,7 @@ function write(tables: Tables): string {
 
     IF item_balance_delta IS NOT NULL THEN
       UPDATE ${players.table} player
-      SET player.${balance} = ${balancePlus(tables, 'player', 'item_balance_delta')}
+      SET player.${balance} = ${balancePlus(tables, 'player', 'item_balance_delta')}${countUp(version, 'player.')}
       WHERE ${player};
       SELECT ${balanceOf(tables, 'player')}, ${asBytes(`player.${balance}`)}
       INTO balance_before, balance_text

@@ -1,5 +1,5 @@
 /** `commit` for many items: judges every item by its guards, and writes the accepted ones by sets. */
-import { lines, sql } from '../../database/sql-text.js'
+import { countUp, lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   allRows,
@@ -155,7 +155,7 @@ const balanceAfter = 'locked.balance + COALESCE(item.balance_delta, 0)'
 
 function write(tables: Tables): string {
   const { schema, players } = tables
-  const { balance } = players.columns
+  const { balance, version } = players.columns
   const player = isAccount(tables, 'item.player_id', 'item.account_currency')
   const available = `${balanceAfter}${whereReserved(tables, () => ' - locked.reserved')}`
   const isChange = "item.verdict = 'committed' AND item.balance_delta IS NOT NULL"
@@ -197,7 +197,7 @@ function write(tables: Tables): string {
 
     UPDATE ${schema}.wallet_batch_items item
     STRAIGHT_JOIN ${players.table} player ON ${player}
-    SET player.${balance} = ${balancePlus(tables, 'player', 'item.balance_delta')}
+    SET player.${balance} = ${balancePlus(tables, 'player', 'item.balance_delta')}${countUp(version, 'player.')}
     WHERE ${isChange};
     SELECT COUNT(*) INTO wrong_balances
     FROM ${schema}.wallet_batch_items item

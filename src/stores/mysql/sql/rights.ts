@@ -5,8 +5,9 @@ import { creditProcedureName } from './fragments.js'
 
 /** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
 export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
-  const { id, currency, balance, reserved } = players.columns
+  const { id, currency, balance, reserved, version } = players.columns
   const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
+  const written = version === null ? [balance] : [balance, version]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const onColumns = (privilege: string, ...columns: string[]) =>
     rightsOnColumns(players.table, privilege, columns)
@@ -18,8 +19,8 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...own('wallet_bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...own('wallet_proofs', 'SELECT', 'INSERT', 'DELETE'),
         ...(outbox ? own('wallet_outbox', 'INSERT') : []),
-        ...onColumns('SELECT', ...read),
-        ...onColumns('UPDATE', balance),
+        ...onColumns('SELECT', ...new Set([...read, ...written])),
+        ...onColumns('UPDATE', ...written),
       ]
     case 'lookups':
       return [

@@ -1,6 +1,6 @@
 /** `commit` for one item, by small statements: cheaper to set up than the statement for many. */
 
-import { sql } from '../../database/sql-text.js'
+import { countUp, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   accountOfItem,
@@ -169,7 +169,7 @@ const insertEvent = ({ schema, outbox }: Tables): string =>
 
 function write(tables: Tables): string {
   const { schema, players } = tables
-  const { balance } = players.columns
+  const { balance, version } = players.columns
   const available = `coalesce(balance_after, balance_before)${whereReserved(tables, () => ' - reserved_before')}`
   return sql`
     INSERT INTO ${schema}.transactions AS new_transaction (
@@ -206,7 +206,7 @@ function write(tables: Tables): string {
 
     IF item.balance_delta IS NOT NULL THEN
       UPDATE ${players.table} player
-      SET ${balance} = ${balancePlus(tables, 'item.balance_delta')}
+      SET ${balance} = ${balancePlus(tables, 'item.balance_delta')}${countUp(version, 'player.', '')}
       WHERE ${isAccount(tables, accountOfItem)}
       RETURNING player.${balance}::numeric INTO balance_written;
       IF balance_written IS DISTINCT FROM balance_after THEN

@@ -2,7 +2,7 @@
  * `commit` for many items: judges every item by its guards, and writes the accepted ones in one statement.
  */
 
-import { sql } from '../../database/sql-text.js'
+import { countUp, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   accountOfItem,
@@ -322,7 +322,7 @@ function changedBets({ schema }: Tables): string {
 
 function changedPlayers(tables: Tables): string {
   const { table, columns } = tables.players
-  const { id, balance } = columns
+  const { id, balance, version } = columns
   return sql`
     balance_change AS (
       SELECT item.item_index, item.player_id, item.balance_delta, item.player_balance${whereAccounts(tables, () => ', item.account_currency')}
@@ -334,7 +334,7 @@ function changedPlayers(tables: Tables): string {
     -- One array of ids for the index lookup: a join alone may read the whole table.
     changed_player AS (
       UPDATE ${table} player
-      SET ${balance} = ${balancePlus(tables, 'change.balance_delta')}
+      SET ${balance} = ${balancePlus(tables, 'change.balance_delta')}${countUp(version, 'player.', '')}
       FROM balance_change change
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId(tables, 'changed.player_id')} FROM balance_change changed

@@ -6,8 +6,9 @@ import { quoted } from './quoting.js'
 /** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
 export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { table, tableName, columns } = players
-  const { id, currency, balance, reserved } = columns
+  const { id, currency, balance, reserved, version } = columns
   const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]
+  const written = version === null ? [balance] : [balance, version]
   const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
   const usage = [...new Set([schema, quoted(tableName[0])])].flatMap(name =>
     rightsOn('SCHEMA', name, 'USAGE'),
@@ -22,8 +23,8 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...own('bets', 'SELECT', 'INSERT', 'UPDATE'),
         ...(outbox ? own('outbox', 'INSERT') : []),
         ...rightsOn('SEQUENCE', `${schema}.wallet_transaction_ids`, 'USAGE'),
-        ...rightsOnColumns(table, 'SELECT', read),
-        ...rightsOnColumns(table, 'UPDATE', [balance]),
+        ...rightsOnColumns(table, 'SELECT', [...new Set([...read, ...written])]),
+        ...rightsOnColumns(table, 'UPDATE', written),
       ]
     case 'lookups':
       return [
