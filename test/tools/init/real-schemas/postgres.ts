@@ -116,8 +116,9 @@ const openora: RealSchema = {
   ],
   right: {
     players: 'public.wallet',
-    ...{ id: 'userId', balance: 'balance', currency: 'currency', 'may-bet': 'anyone' },
+    ...{ id: 'userId', balance: 'balance', currency: 'currency', 'may-bet': 'player.status=active' },
   },
+  exclude: `UPDATE "player" SET "status" = 'self_excluded' WHERE "userId" = 'u-anna'`,
   expects: [/table: 'public.wallet', id: 'userId', currency: 'currency', balance: 'balance'/],
   players: ['u-anna', 'u-ben'],
   rows: `INSERT INTO "wallet" VALUES ('cm1', 'u-anna', 'acme', 100, 'EUR', now()), ('cm2', 'u-ben', 'acme', 100, 'EUR', now());
@@ -146,8 +147,10 @@ const dotacasino: RealSchema = {
   ],
   right: {
     players: 'public.Wallet',
-    ...{ id: 'userId', balance: 'balance', currency: 'currency', 'may-bet': 'anyone' },
+    ...{ id: 'userId', balance: 'balance', currency: 'currency' },
+    'may-bet': 'User.kycStatus=PENDING,SUBMITTED,UNDER_REVIEW,APPROVED',
   },
+  exclude: `UPDATE "User" SET "kycStatus" = 'SUSPENDED' WHERE "id" = 'u-anna'`,
   expects: [/id: 'userId'/, /accountPerCurrency: true/, /balance: 'balance'/],
   players: ['u-anna', 'u-ben'],
   rows: `INSERT INTO "User" ("id", "email", "country", "passwordHash") VALUES ('u-anna', 'a@x', 'MX', 'h'), ('u-ben', 'b@x', 'MX', 'h');
@@ -212,8 +215,9 @@ const inori: RealSchema = {
   },
   right: {
     players: 'public.wallets',
-    ...{ id: 'user_id', balance: 'coin_balance', currency: 'COIN', 'may-bet': 'anyone' },
+    ...{ id: 'user_id', balance: 'coin_balance', currency: 'COIN', 'may-bet': 'users.banned_at=null' },
   },
+  exclude: "UPDATE users SET banned_at = now() WHERE email = 'a@x'",
   expects: [/id: 'user_id', idType: 'uuid'/, /balance: 'coin_balance'/, /'COIN'/],
   players: uuids,
   rows: `INSERT INTO users (id, email) VALUES ('${anna}', 'a@x'), ('${ben}', 'b@x');
@@ -245,8 +249,9 @@ const zetik: RealSchema = {
   ],
   right: {
     players: 'balance.wallets',
-    ...{ id: 'userId', balance: 'balance', currency: 'asset', 'may-bet': 'anyone' },
+    ...{ id: 'userId', balance: 'balance', currency: 'asset', 'may-bet': 'users.isBanned=false' },
   },
+  exclude: `UPDATE "users"."users" SET "isBanned" = true WHERE "username" = 'anna'`,
   expects: [/id: 'userId', idType: 'uuid'/, /accountPerCurrency: true/],
   players: uuids,
   rows: `INSERT INTO "users"."users" ("id", "username") VALUES ('${anna}', 'anna'), ('${ben}', 'ben');
@@ -339,7 +344,7 @@ const lago: RealSchema = {
   right: {
     players: 'public.wallets',
     ...{ id: 'id', balance: 'balance_cents', currency: 'balance_currency', 'minor-units': '2' },
-    'may-bet': 'status=0; terminated_at=null',
+    'may-bet': 'status=0; terminated_at=null; customers.deleted_at=null',
   },
   // It numbers wallets, and not customers.
   asks: ['id'],
