@@ -35,12 +35,12 @@ export const longTests = filesOf(`examples/start tools/audit/audit
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
- * `init` on eleven schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
+ * `init` on 26 schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
  * each correct wallet, the faults of five clusters, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
  * each store, and audits.
  */
 export const releaseTests =
-  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql
+  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas
     stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct programs/recipes/recipes
     stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 

@@ -18,10 +18,10 @@ import { excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js
 import { type CodeBlock, codeBlocksOf, readPage, readPages, root, sectionOf } from './pages.js'
 import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
 
-/** A test of its own runs its blocks as one story: first-hour.test.ts. */
-const played = 'docs/first-hour.md'
+/** Tests of their own run their blocks as stories: first-hour.test.ts, shapes.test.ts. */
+const played = ['docs/first-hour.md', 'docs/shapes.md']
 
-const pages = readPages().filter(({ path }) => path !== played)
+const pages = readPages().filter(({ path }) => !played.includes(path))
 const blocks = pages.flatMap(codeBlocksOf)
 /** The blocks of these pages import drivers: test/libraries/drivers and test/libraries/stacks run them. */
 const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']

@@ -300,7 +300,9 @@ describe('given the rules and rows of the PAM', () => {
     await handlePlaceBet(store, bet(1, '30'))
     expect([await consume({}, 2_000), await consume({}, 2_000)]).toEqual(['paid', 'paid'])
     expect(await balance()).toBe('12550')
-    // No bet for as long as the platform may send it; rolled back; an unknown account.
+    // No bet for as long as the platform may send it; that of another player; rolled back; an unknown account.
+    await openAccount(database, { accountNo: 'ben', currency: 'EUR', cents: 0n })
+    expect(await consume({ settlementId: 'st-8', accountNo: 'ben' })).toBe('parked')
     expect(await consume({ settlementId: 'st-9', betId: 'b-9' }, 3_600_000)).toBe('parked')
     await handlePlaceBet(store, bet(2, '10'))
     await handleRollbackBet(store, rollback(2))

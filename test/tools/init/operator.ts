@@ -117,9 +117,10 @@ export async function passKit(folder: string, url: string, { exclude }: Pam): Pr
 export async function passAudit(
   folder: string,
   url: string,
-  { players, exclude }: Pam,
+  { players, exclude, audit }: Pam,
   run?: (sql: string) => Promise<unknown>,
 ): Promise<void> {
+  const { currency = 'EUR' } = { ...audit }
   const file = join(folder, 'server.ts')
   const port = await freePort()
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('3000', String(port)))
@@ -129,40 +130,42 @@ export async function passAudit(
     await listening(server)
     const { passed, results } = await auditWallet({
       ...{ baseUrl: `http://127.0.0.1:${port}/wallet`, playerId: players[0], otherPlayerId: players[1] },
-      ...{ currency: 'EUR', credentials: { username: 'platform', password }, seed: 1 },
+      ...{ currency, credentials: { username: 'platform', password }, seed: 1 },
       settle: { url: '/settlement' },
       raceRounds: 1,
+      ...audit,
     })
     const failed = results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)
     expect({ passed, failed }).toEqual({ passed: true, failed: [] })
     if (exclude === undefined || run === undefined) return
-    const call = callsOf(port, players[0])
-    expect(await call('placebet', 1)).toMatchObject({ currency: 'EUR' })
+    const call = callsOf(port, players[0], currency)
+    expect(await call('placebet', 1)).toMatchObject({ currency })
     await run(exclude)
     expect(await call('placebet', 2)).toMatchObject({ errorCode: 'PLAYER_EXCLUDED' })
-    expect(await call('rollbackbet', 1)).toMatchObject({ currency: 'EUR' })
+    expect(await call('rollbackbet', 1)).toMatchObject({ currency })
   } finally {
     server.kill('SIGKILL')
     await ended
   }
 }
 
-const callsOf = (port: number, playerId: string) => async (operation: string, bet: number) => {
-  const body = {
-    ...{ transactionId: `own-${operation}-${bet}`, betId: `own-${bet}`, playerId, sessionId: 's-1' },
-    ...{ amount: 1, currency: 'EUR', transactionDate: '2026-11-21T18:00:00Z' },
-    ...(operation === 'placebet' ? { odds: 1.85, betType: 'SINGLE' } : { type: 'TECHNICAL_ERROR' }),
+const callsOf =
+  (port: number, playerId: string, currency: string) => async (operation: string, bet: number) => {
+    const body = {
+      ...{ transactionId: `own-${operation}-${bet}`, betId: `own-${bet}`, playerId, sessionId: 's-1' },
+      ...{ amount: 1, currency, transactionDate: '2026-11-21T18:00:00Z' },
+      ...(operation === 'placebet' ? { odds: 1.85, betType: 'SINGLE' } : { type: 'TECHNICAL_ERROR' }),
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}/wallet/${operation}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${Buffer.from(`platform:${password}`).toString('base64')}`,
+      },
+      body: JSON.stringify(body),
+    })
+    return await answer.json()
   }
-  const answer = await fetch(`http://127.0.0.1:${port}/wallet/${operation}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Basic ${Buffer.from(`platform:${password}`).toString('base64')}`,
-    },
-    body: JSON.stringify(body),
-  })
-  return await answer.json()
-}
 
 async function listening(server: ChildProcess): Promise<void> {
   let printed = ''

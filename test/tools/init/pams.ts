@@ -1,5 +1,6 @@
 /** Twelve players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
 
+import type { AuditOptions } from '../../../src/tools/audit/index.js'
 import { isMysql } from '../../mysql/engine.js'
 
 export interface Pam {
@@ -12,10 +13,12 @@ export interface Pam {
   options: readonly string[]
   /** What the written file store.ts, or the printed SQL, contains. */
   expects: readonly RegExp[]
-  /** The playerIds of two players with 100.00 EUR. */
+  /** The playerIds of two players with 100.00 EUR, or 100 of the audit's currency. */
   players: readonly [string, string]
   /** Their rows. */
   rows: string
+  /** Where it is not in EUR. */
+  audit?: Partial<AuditOptions>
   isCommonJs?: boolean
 }
 
