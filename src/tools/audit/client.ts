@@ -1,6 +1,6 @@
 /** Sends the calls of the audit, and records each of them with its answer. */
 import { textOf } from '../../foreign-values.js'
-import { curlLine } from '../wire/curl.js'
+import { curlLine, withoutQuery } from '../wire/curl.js'
 import type { HttpReply } from '../wire/http-client.js'
 import type { Mask } from '../wire/secrets.js'
 import {
@@ -72,7 +72,8 @@ export class Client {
     const { curlUser, ...caller } = callerOf(this.#settings, credentials)
     const fixed = fixedHeaders({ ...this.#settings, ...caller }, url)
     const curl = curlOf(call, url, fixed, url.origin === base.origin ? curlUser : null)
-    const exchange = exchangeOf({ ...call, method, curl }, this.now(), Buffer.from(body ?? '').toString())
+    const shown = { ...call, method, path: withoutQuery(path), curl }
+    const exchange = exchangeOf(shown, this.now(), Buffer.from(body ?? '').toString())
     this.requests += 1
     const sent = this.#wire.send({ url, method, body, caller, headers, delivery, timeoutMs })
     const reply = sent.then(
@@ -117,7 +118,7 @@ function curlOf(
     .map(([name, value]) => ({ name, value, secret: name !== 'content-type' && !(name in headers) }))
   return curlLine({
     method,
-    url: url.href,
+    url: withoutQuery(url.href),
     headers: shown,
     user,
     body: body === undefined ? null : Buffer.from(body),

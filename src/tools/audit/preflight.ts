@@ -2,6 +2,7 @@
  * Checks before the first case that the audit is possible: the wallet answers, and the players are usable.
  */
 import { compare, type Decimal, fromUnits, subtract } from '../numbers/decimal.js'
+import { withoutQuery } from '../wire/curl.js'
 import { AuditError } from '../wire/errors.js'
 import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase } from './audit-case.js'
@@ -105,7 +106,7 @@ async function checkSettlement({ wallet, settings, run }: CaseContext): Promise<
     typeof settle === 'function'
       ? 'the settle function'
       : 'url' in (settle as object)
-        ? `POST ${(settle as { url: URL }).url.href}`
+        ? `POST ${withoutQuery((settle as { url: URL }).url.href)}`
         : `the command ${run.client.mask((settle as { command: string }).command)}`
   throw new AuditError(
     'SETTLEMENT_FAILED',

@@ -2,9 +2,9 @@
 
 import type { SettlementRequest } from '../../requests.js'
 import { quoted } from '../wire/curl.js'
-import { settleDirectly, settlementBody } from '../wire/settle.js'
+import { isRefusedIn, settleDirectly, settlementBody } from '../wire/settle.js'
 import { quoteOf } from './answer.js'
-import { type Client, exchangeOf, type Reply } from './client.js'
+import { type Client, exchangeOf } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 
@@ -12,11 +12,6 @@ import type { AuditExchange } from './report.js'
 interface SettlementResult {
   problem: string | null
   outage: string | null
-}
-
-/** A controller of a framework may answer 2xx with the outcome of `recordSettlement` as it is. */
-function refusalIn(reply: Reply): string | null {
-  return /^\s*\{\s*"ok"\s*:\s*false\b/.test(reply.text) ? `refused, with a 2xx: ${quoteOf(reply)}` : null
 }
 
 /** @param record is called with the call before it is sent */
@@ -38,7 +33,10 @@ export async function settleBet(
     const answer = await reply
     const { status } = answer
     if (status === null) return { problem: exchange.error ?? 'no answer', outage: 'no answer' }
-    if (status >= 200 && status <= 299) return { problem: refusalIn(answer), outage: null }
+    if (status >= 200 && status <= 299) {
+      const problem = isRefusedIn(answer.text) ? `refused, with a 2xx: ${quoteOf(answer)}` : null
+      return { problem, outage: null }
+    }
     return {
       problem: `${status} ${quoteOf(answer)}`.trim(),
       outage: status >= 500 ? String(status) : null,

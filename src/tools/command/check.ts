@@ -37,8 +37,8 @@ what is wrong, with SQL to paste. Run it as the wallet's own user. Your triggers
 what they lack shows only so. Two lists are to be read: the CHECKs of the players' table, and the
 statements that write balances (a user with pg_read_all_stats, or SELECT on performance_schema, sees
 those of others; procedures and triggers are not seen).`,
-  exitCodes: `The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no answer, or
-a missing right. The two lists never change it.`,
+  exitCodes: `The exit code is 0 if all is well, 1 for a problem, such as a right that the wallet lacks, and 2 if a
+check was not possible. The lists never change it.`,
   options,
   async work(values) {
     const urls = urlsOf(values.databaseUrls)
@@ -79,7 +79,10 @@ async function checkServer(database: Database, values: Values, isAlone: boolean)
   const { version, user, isStandby } = about
   const findings = isStandby
     ? [finding('server', isAlone ? 'problem' : 'skipped', standbyText)]
-    : await findingsOf(database, values, user)
+    : (await findingsOf(database, values, user)).map(found => ({
+        ...found,
+        text: withoutPassword(found.text, database.url),
+      }))
   return { server, version, user, isWritable: !isStandby, findings }
 }
 

@@ -19,6 +19,7 @@ export const standardOutput = '-'
  * @throws {UsageError}
  */
 export function writable(file: string): string {
+  if (file === standardOutput) throw new UsageError('Only --json can be -, standard output')
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
     const found = statSync(file, { throwIfNoEntry: false })
@@ -55,13 +56,17 @@ export function openReport(name: string, start = '') {
   let [isOpen, isFinished] = [true, false]
   let text = start
   const write = () => {
-    writeSync(descriptor, text)
+    const bytes = Buffer.from(text)
+    // A disk that is nearly full takes a part, without an error.
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
     text = ''
   }
   const close = () => {
     isOpen = false
     closeSync(descriptor)
   }
+  const remove = () => rmSync(part, { force: true })
+  process.once('exit', remove)
   return {
     write(more: string): void {
       text += more
@@ -72,13 +77,15 @@ export function openReport(name: string, start = '') {
       close()
       renameSync(part, name)
       isFinished = true
+      process.off('exit', remove)
       console.error(`Written: ${name}`)
     },
     /** Unless it is finished. */
     discard(): void {
       if (isFinished) return
       if (isOpen) close()
-      rmSync(part, { force: true })
+      remove()
+      process.off('exit', remove)
     },
   }
 }

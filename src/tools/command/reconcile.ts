@@ -20,8 +20,7 @@ export const reconcile = command({
   usage: 'reconcile <report...>',
   summary: "compares the platform's report with the wallet's transactions, and explains each difference",
   about: `Compares the platform's report (CSV with a header, or JSON lines; several count as one) with what the
-wallet has recorded in the same time, and explains each difference. It changes nothing, and prints
-no call. Both sides are sorted in the folder that TMPDIR names: about 350 bytes per row.`,
+wallet has recorded in the same time, and explains each difference. It changes nothing. Both sides are sorted in the folder that TMPDIR names: about 350 bytes per row.`,
   exitCodes: `The exit code is 0 if nothing differs, 1 if something does, and 2 if nothing was compared: a report
 that is not the wallet's as a whole, a row that cannot be read, or an error of the database.`,
   options: {

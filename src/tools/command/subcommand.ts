@@ -16,7 +16,7 @@ export interface Command {
 interface Declaration<O extends Options> extends Pick<Command, 'usage' | 'summary'> {
   /** What `--help` says above the options. */
   about: string
-  /** When it ends with which. */
+  /** What each exit code means. */
   exitCodes: string
   options: O
   /**

@@ -48,7 +48,9 @@ function headersOf(lines: readonly string[], name: string): Record<string, strin
     const colon = line.indexOf(':')
     // The message does not show the argument, since its value is a secret.
     if (colon < 1) throw new UsageError(`${name} must have the form "X-Api-Key: …"`)
-    headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim()
+    const header = line.slice(0, colon).trim().toLowerCase()
+    if (header in headers) throw new UsageError(`${name} names ${header} twice`)
+    headers[header] = line.slice(colon + 1).trim()
   }
   return headers
 }

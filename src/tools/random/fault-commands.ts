@@ -34,6 +34,7 @@ export class FaultRun {
   #lastAt = 0
   #stopped: string | null = null
   #isEnding = false
+  #isMeasuring = true
   #wake = () => {}
   #running: Promise<void> = Promise.resolve()
 
@@ -47,11 +48,22 @@ export class FaultRun {
   /** Called with every answer, and with every call that has none. */
   record(transaction: Transaction, reading: Reading): void {
     if (!transaction.moves || !isDecision(reading)) return
+    this.#measureSilence()
+    if (!this.answered.has(transaction)) this.answered.set(transaction, this.#isoNow())
+  }
+
+  /** All calls are answered or given up: what follows is no silence of the wallet. */
+  endOfCalls(): void {
+    this.#measureSilence()
+    this.#isMeasuring = false
+  }
+
+  #measureSilence(): void {
     const now = this.#clock.date()
     const fault = this.injected.at(-1)
-    if (fault !== undefined) fault.silentMs = Math.max(fault.silentMs, now - this.#lastAt)
+    if (fault !== undefined && this.#isMeasuring)
+      fault.silentMs = Math.max(fault.silentMs, now - this.#lastAt)
     this.#lastAt = now
-    if (!this.answered.has(transaction)) this.answered.set(transaction, this.#isoNow())
   }
 
   /**

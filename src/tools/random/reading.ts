@@ -3,6 +3,7 @@ import { type Decimal, parseDecimal } from '../numbers/decimal.js'
 import type { HttpReply } from '../wire/http-client.js'
 import { numberText, type ReadJson, readObject } from '../wire/json.js'
 import type { Mask } from '../wire/secrets.js'
+import { isRefusedIn } from '../wire/settle.js'
 
 export type Reading = Success | Refusal | Fault | NoAnswer
 
@@ -51,13 +52,14 @@ export function readingOf(reply: HttpReply, balanceRequired: boolean): Reading {
   if ('error' in reply) return { kind: 'no-answer', reason: reply.error }
   const { status, body } = reply
   const fields = readObject(body)
+  const code = fields?.get('errorCode')
+  const errorCode = typeof code === 'string' ? code : ''
+  if (!balanceRequired && isRefusedIn(body)) return { kind: 'refusal', status, errorCode }
   if (status >= 200 && status <= 299) {
     const success = successOf(status, fields)
     if (success.kind === 'success' || balanceRequired) return success
     return { kind: 'success', status, balance: null, currency: null, reference: null }
   }
-  const code = fields?.get('errorCode')
-  const errorCode = typeof code === 'string' ? code : ''
   return status >= 400 && status <= 499 && !retryStatuses.includes(status)
     ? { kind: 'refusal', status, errorCode }
     : { kind: 'fault', status, errorCode, problem: null }

@@ -116,7 +116,10 @@ class Run {
     })
     await Promise.race([played, network.over]).finally(() => network.stop())
     this.#isComplete = isPlayed
-    if (!isPlayed) this.#giveUp()
+    if (!isPlayed) {
+      this.#faults?.endOfCalls()
+      this.#giveUp()
+    }
     this.#timeline?.count(this.#settings.clock.now() - this.#startedAt, this.#totals())
     this.#reportProgress()
     return this.#report()
@@ -139,6 +142,7 @@ class Run {
     const ended = faults?.end()
     network.chaos = null
     await network.drained()
+    faults?.endOfCalls()
     this.#generator.end()
     if (pauseMs > 0 && signal?.aborted !== true) {
       // What a wallet forgets after a while, it forgets now.

@@ -27,7 +27,7 @@ export const differingFields = (row: ReportRow, record: WalletRecord) =>
 function agrees(row: ReportRow, record: WalletRecord): boolean {
   if (row.accepted !== record.accepted || comparedFields.some(field => differs(row, record, field)))
     return false
-  // On another day, or outside of the range, if both count it.
+  // Both count it on the same day, or neither counts it. No side counts a refusal.
   return !row.accepted || (row.inRange === record.inRange && (!row.inRange || row.day === record.day))
 }
 
@@ -84,6 +84,8 @@ function comparePair(row: ReportRow, record: WalletRecord, { counts, totals, fou
   fillRow(row, record, totals)
   if (!agrees(row, record)) found({ row, record, isTwice: false })
   else if (row.inRange && record.inRange) counts.equal += 1
+  // Refusals, of which one side has the other date.
+  else counts.refusedAlone += 1
 }
 
 /** A row that states no amount has that of its record, and its currency unless it states one. */

@@ -59,7 +59,10 @@ export function reconciliationReport(reconciliation: Reconciliation): Report {
       { heading: 'What was not compared', blocks: [{ kind: 'list', items: notes }] },
     ],
     footnotes: [
-      "A positive amount: the player has that much more in the wallet than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.",
+      "A positive amount: the player has that much more in the wallet than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact.",
+      ...(verdict === 'wrong-report'
+        ? []
+        : ['All differences together explain the totals to the last digit.']),
     ],
   }
 }

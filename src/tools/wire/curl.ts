@@ -33,6 +33,9 @@ function variableOf(header: string): string {
   return `WALLET_${header.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
 }
 
+/** Of a URL or a path, without its query, which may hold a secret. */
+export const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '?***')
+
 /** The text as one word of a POSIX shell, quoted only if it must be. */
 export const shellWord = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : quoted(text))
 

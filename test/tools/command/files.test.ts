@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { writeReport } from '../../../src/tools/command/output.js'
+import { writable, writeReport } from '../../../src/tools/command/output.js'
 import { runCommand } from './running.js'
 
 const parent = mkdtempSync(join(tmpdir(), 'bet-wallet-files-'))
@@ -38,6 +38,26 @@ const reconcile = (folder: string, ...words: string[]) =>
     ['reconcile', platform, '--from', '2026-11-22', '--to', '2026-11-23', '--config', lookups, ...words],
     { cwd: folder },
   )
+
+// A disk that takes a part of the bytes, as one that is nearly full does: the limit of the size of a file.
+it('a file that is written in part is an error, and does not stay', () => {
+  const folder = mkdtempSync(join(parent, 'part-'))
+  const script = `import { writeReport } from ${JSON.stringify(join(import.meta.dirname, '../../../src/tools/command/output.ts'))}
+    writeReport('report.json', () => 'x'.repeat(300_000))`
+  writeFileSync(join(folder, 'write.ts'), script)
+  const tsx = join(import.meta.dirname, '../../../node_modules/tsx/dist/loader.mjs')
+  const run = () =>
+    execFileSync('sh', ['-c', `trap '' XFSZ; ulimit -f 200; exec ${process.execPath} --import ${tsx} write.ts`], {
+      cwd: folder,
+      stdio: 'pipe',
+    })
+  expect(run).toThrow(/EFBIG/)
+  expect(readdirSync(folder)).toEqual(['write.ts'])
+})
+
+it('- is standard output, for JSON only', () => {
+  expect(() => writable('-')).toThrow('Only --json can be -')
+})
 
 const options = { '--json': 'a.json', '--html': 'a.html', '--lines': 'a.jsonl' }
 

@@ -27,7 +27,7 @@ test('given an incomplete run, then no report is left, and why', () => {
 
 test('given a name that a shell would split, then it is quoted in the next command', () => {
   const file = join(folder, "anna's report.csv")
-  expect(end(file, true).out).toContain(
+  expect(end(file, true).error).toContain(
     `npx bet-wallet reconcile '${file.replace("'", `'\\''`)}' --from 2026-11-23T20:00:00Z --to `,
   )
   expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('header\n')

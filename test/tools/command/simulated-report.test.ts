@@ -48,7 +48,7 @@ test('the report of a run equals the records, and a row that is taken out is nam
   expectGoodPage(readFileSync(page, 'utf8'))
   expect(readFileSync(page, 'utf8')).not.toContain('demo-secret')
 
-  const [, words = ''] = /^Compare: npx bet-wallet (reconcile .*)$/m.exec(simulated.out) ?? []
+  const [, words = ''] = /^Compare: npx bet-wallet (reconcile .*)$/m.exec(simulated.error) ?? []
   const equal = await run(words)
   expect([equal.code, equal.out]).toEqual([0, expect.stringMatching(/^EQUAL: /m)])
 

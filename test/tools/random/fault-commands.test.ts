@@ -272,5 +272,11 @@ describe('the answers of a load', () => {
     clock.time = 800
     run.record(placed, refusal('INSUFFICIENT_FUNDS', 402))
     expect(silences()).toEqual([800])
+    // It never answers again; then the platform pauses, and retries what is answered.
+    clock.time = 2_000
+    run.endOfCalls()
+    clock.time = 90_000
+    run.record(placed, success('1'))
+    expect(silences()).toEqual([1_200])
   })
 })

@@ -114,6 +114,11 @@ describe('an answer', () => {
     })
   })
 
+  test('to a settlement may be 2xx with a refusal in it, of recordSettlement', () => {
+    const refused = '{"ok":false,"errorCode":"INVALID_BET","description":"x"}'
+    expect(of(200, refused, false)).toEqual({ kind: 'refusal', status: 200, errorCode: 'INVALID_BET' })
+  })
+
   test.each([
     ['nothing', '', 'the body is not a JSON object'],
     ['no balance', '{"currency":"EUR"}', 'balance is not a decimal'],
