@@ -12,6 +12,9 @@ export interface ServerChecks {
   trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
   accounts(): Promise<Finding>
+  balances(): Promise<Finding>
+  /** A column of the host's optimistic lock that no option names. */
+  versions(): Promise<Finding[]>
   /** Of the players' table, and below it. */
   checks(): Promise<Finding>
   statements(): Promise<Finding>
@@ -36,6 +39,8 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
     // Lists for people: what they lack is no problem either.
     await checked('accounts', checks.accounts, 'skipped'),
+    await checked('balances', checks.balances, 'skipped'),
+    ...(await checks.versions().catch(() => [])),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]

@@ -233,6 +233,13 @@ const lockedWords = new Set('locked reserved blocked pending held hold frozen es
 export const lockedColumns = (table: Table, balance: Column): Column[] =>
   table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
 
+/** The column of the host's optimistic lock: Sequelize, MikroORM and Hibernate say version, Rails lock_version. */
+export const versionColumn = ({ columns }: Table): Column | null =>
+  columns.find(
+    ({ name, type, updatable }) =>
+      /^(?:lock_?|row_?)?version$/i.test(name) && integerTypes.includes(type) && updatable,
+  ) ?? null
+
 // The currency
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))

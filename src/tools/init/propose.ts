@@ -21,6 +21,7 @@ import {
   ofPlayer,
   ownersBeside,
   saysMinorUnits,
+  versionColumn,
 } from './candidates.js'
 import { ledgersOf } from './ledger.js'
 import {
@@ -331,7 +332,11 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const shown = updatesSubqueries
     ? `(SELECT c.${text} FROM ${to} c WHERE c.${key} = p.${name})${onPostgres ? '::text' : ''}`
     : `CASE p.${name} WHEN 1 THEN 'EUR' … END`
-  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT p.*, ${shown} AS currency FROM ${fullName(table)} p`
+  // Beside p.*, a column of this name would be there twice.
+  const others = table.columns.some(each => each.name === 'currency')
+    ? table.columns.flatMap(each => (each.name === 'currency' ? [] : [`p.${each.name}`])).join(', ')
+    : 'p.*'
+  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT ${others}, ${shown} AS currency FROM ${fullName(table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
   const behind = code === undefined ? '' : `${name} leads to ${to}.${text}. `
@@ -532,6 +537,8 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
           `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, complete addEntries in store.ts and call it in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
         ]),
     ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
+    ...nullableNotes(mapping),
+    ...versionNotes(table),
     ...(onlyCurrency === null || currency !== null
       ? []
       : elsewhere.map(
@@ -550,6 +557,26 @@ function statusNotes({ table, balance, mayBet }: Mapping): string[] {
   const can =
     'Closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
   return mayBet.length === 0 ? [...isRead, can] : isRead
+}
+
+/** NULL in a row is a fault of each call of this player. */
+const nullableNotes = ({ table, balance, currency }: Mapping): string[] =>
+  table.isView
+    ? []
+    : [balance, ...(currency === null ? [] : [currency])]
+        .filter(({ nullable }) => nullable)
+        .map(
+          ({ name }) =>
+            `${name} may be NULL: each call of such a player is a fault (500). bet-wallet check counts them.`,
+        )
+
+function versionNotes(table: Table): string[] {
+  const column = versionColumn(table)
+  return column === null
+    ? []
+    : [
+        `${column.name} is counted up with each change of the balance (players.version), for an optimistic lock of your code.`,
+      ]
 }
 
 function lockedNote({ balance }: Mapping, { name }: Column): string {

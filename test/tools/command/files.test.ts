@@ -47,10 +47,14 @@ it('a file that is written in part is an error, and does not stay', () => {
   writeFileSync(join(folder, 'write.ts'), script)
   const tsx = join(import.meta.dirname, '../../../node_modules/tsx/dist/loader.mjs')
   const run = () =>
-    execFileSync('sh', ['-c', `trap '' XFSZ; ulimit -f 200; exec ${process.execPath} --import ${tsx} write.ts`], {
-      cwd: folder,
-      stdio: 'pipe',
-    })
+    execFileSync(
+      'sh',
+      ['-c', `trap '' XFSZ; ulimit -f 200; exec ${process.execPath} --import ${tsx} write.ts`],
+      {
+        cwd: folder,
+        stdio: 'pipe',
+      },
+    )
   expect(run).toThrow(/EFBIG/)
   expect(readdirSync(folder)).toEqual(['write.ts'])
 })
