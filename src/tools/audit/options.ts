@@ -12,6 +12,11 @@ export interface AuditOptions extends WalletTarget {
   playerId: string
   /** The currency of the player: `"EUR"`. */
   currency: string
+  /**
+   * The currencies of all accounts of the player, `currency` among them, if a player has one account per
+   * currency (D28): 2 to 4. Without them, the cases about accounts are not part of the audit.
+   */
+  accounts?: readonly string[]
   /** A second test player. Without one, the cases that mix up players are skipped. */
   otherPlayerId?: string
   /**
@@ -138,6 +143,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   'playerId',
   'currency',
+  'accounts',
   'otherPlayerId',
   'clawbacks',
   'statusCodes',
@@ -166,8 +172,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
   const { otherPlayerId, pauseMs, timeBudgetMs, only } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
-  if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency))
-    check.invalid('currency must be a currency code, such as "EUR"')
+  if (!isCurrency(currency)) check.invalid('currency must be a currency code, such as "EUR"')
   if (otherPlayerId !== undefined)
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
   if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
@@ -176,6 +181,8 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
     ...target,
     playerId,
     currency,
+    /** Without the option, `currency` alone. */
+    accounts: options.accounts === undefined ? [currency] : accountsOf(options.accounts, currency),
     otherPlayerId: otherPlayerId ?? null,
     clawbacks: check.boolean('clawbacks', options.clawbacks ?? true),
     /** By error code, and `SUCCESS`. */
@@ -205,6 +212,16 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
     onStart: options.onStart?.bind(options),
     onResult: options.onResult?.bind(options),
   }
+}
+
+const isCurrency = (text: unknown) => isText(text) && /^[A-Za-z0-9._-]{1,16}$/.test(text)
+
+function accountsOf(accounts: unknown, currency: string): readonly string[] {
+  const isList = Array.isArray(accounts) && accounts.every(isCurrency)
+  if (!isList || new Set(accounts).size !== accounts.length || accounts.length < 2 || accounts.length > 4)
+    check.invalid('accounts must be a list of 2 to 4 different currency codes, such as ["EUR", "JPY"]')
+  if (!accounts.includes(currency)) check.invalid(`accounts must contain currency, ${currency}`)
+  return accounts
 }
 
 const statusCodesOf = (given: unknown) =>
