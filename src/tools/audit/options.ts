@@ -1,5 +1,5 @@
 /** The options of an audit, checked completely before the first request is sent. */
-import { check, isText, textOption } from '../wire/checks.js'
+import { check, currenciesOf, isCurrency, isText, textOption } from '../wire/checks.js'
 import { notAsync } from '../wire/operator-functions.js'
 import { targetOptionNames, targetSettingsOf, type WalletTarget } from '../wire/target.js'
 import type { AuditResult } from './report.js'
@@ -173,6 +173,8 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
   if (!isCurrency(currency)) check.invalid('currency must be a currency code, such as "EUR"')
+  if (options.accounts?.includes(currency) === false)
+    check.invalid(`accounts must contain currency, ${currency}`)
   if (otherPlayerId !== undefined)
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
   if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
@@ -182,7 +184,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
     playerId,
     currency,
     /** Without the option, `currency` alone. */
-    accounts: options.accounts === undefined ? [currency] : accountsOf(options.accounts, currency),
+    accounts: currenciesOf('accounts', options.accounts) ?? [currency],
     otherPlayerId: otherPlayerId ?? null,
     clawbacks: check.boolean('clawbacks', options.clawbacks ?? true),
     /** By error code, and `SUCCESS`. */
@@ -212,16 +214,6 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
     onStart: options.onStart?.bind(options),
     onResult: options.onResult?.bind(options),
   }
-}
-
-const isCurrency = (text: unknown) => isText(text) && /^[A-Za-z0-9._-]{1,16}$/.test(text)
-
-function accountsOf(accounts: unknown, currency: string): readonly string[] {
-  const isList = Array.isArray(accounts) && accounts.every(isCurrency)
-  if (!isList || new Set(accounts).size !== accounts.length || accounts.length < 2 || accounts.length > 4)
-    check.invalid('accounts must be a list of 2 to 4 different currency codes, such as ["EUR", "JPY"]')
-  if (!accounts.includes(currency)) check.invalid(`accounts must contain currency, ${currency}`)
-  return accounts
 }
 
 const statusCodesOf = (given: unknown) =>

@@ -2,7 +2,7 @@
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
 import { renderJunit } from '../audit/junit.js'
 import { formatCases, formatProgress, formatProgressLine, reportOf } from '../audit/printout.js'
-import { codes, duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
+import { duration, off, option, otherwise, output, required, several, text, whole } from './option.js'
 import { columnsOf, deliver, overwriteLine, stopSignal, writeReport } from './output.js'
 import { command, prints } from './subcommand.js'
 import { UsageError } from './usage-error.js'
@@ -24,7 +24,6 @@ no bet could be settled the given way), was stopped, or skipped every case.`,
   options: {
     playerId: required(text('--player <id>', 'the test player: no other is touched')),
     currency: required(text('--currency <code>', 'the currency of the player: EUR')),
-    accounts: codes('--accounts <codes>', 'the currencies of all accounts, if there are several: EUR,JPY'),
     otherPlayerId: text('--other-player <id>', 'a second test player, for cases that mix up players'),
     ...walletOptions,
     junit: output('--junit <file>', 'the report as JUnit XML'),
