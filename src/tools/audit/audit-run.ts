@@ -5,7 +5,6 @@ import type { Client } from './client.js'
 import type { ForeignAnswerLog, RateLimit } from './foreign-answers.js'
 import type { AuditSettings } from './options.js'
 import type { OutageLog } from './retries.js'
-import type { Bet } from './wallet-calls.js'
 
 export interface AuditRun {
   readonly settings: AuditSettings
@@ -43,5 +42,5 @@ interface BalanceReading {
    */
   home: { currency: string; balance: Decimal } | null
   /** By currency of an account: the bet, rolled back, whose further rollbacks read the balance (D12). */
-  readonly bets: Map<string, Bet>
+  readonly bets: Map<string, { betId: string; playerId: string }>
 }
