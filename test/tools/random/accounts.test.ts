@@ -43,6 +43,14 @@ describe('a correct wallet with two accounts', () => {
   })
 })
 
+it('a wrong currency is never that of another account', async () => {
+  const both = [{ playerId: 'dora', currency: 'EUR', balance: '900.00' }]
+  const dora = [...both, { playerId: 'dora', currency: 'USD', balance: '800.00' }]
+  const { report } = await simulate({}, { accounts: ['USD', 'EUR'] }, dora)
+  expect(report.differences).toEqual([])
+  expect(report.counts.invalidBetsRefused).toBeGreaterThan(0)
+})
+
 describe('a wallet with one defect', () => {
   // What is refused from the first call on, ends the run before its first bet.
   const atStart: Record<string, string> = {
