@@ -48,7 +48,11 @@ const databases: Record<string, () => Promise<Opened>> = {
   async [isMysql ? 'MySQL' : 'MariaDB']() {
     const { pool, config, drop } = await freshMariadb()
     closing.push(drop)
-    const players = { table: `${config.database}.accounts`, ...columns } satisfies MysqlPlayersTable
+    const players = {
+      table: `${config.database}.accounts`,
+      ...columns,
+      idCollation: exactCollation,
+    } satisfies MysqlPlayersTable
     const options = { schema: config.database, players }
     const code = `varchar(32) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
     await pool.query(`CREATE TABLE accounts (id ${code} NOT NULL, currency ${code} NOT NULL,
@@ -92,7 +96,7 @@ describe('players with two accounts', () => {
 
   it.each(usable.flatMap(name => accounts.map(currency => ({ name, currency }))))(
     'the audit of $currency on $name',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async ({ name, currency }) => {
       const { baseUrl, rows, errors } = await serve(name)
       const report = await auditWallet({
@@ -110,7 +114,7 @@ describe('players with two accounts', () => {
 
   it.each(usable.flatMap(name => [1, 2, 3].map(seed => ({ name, seed }))))(
     'the random run on $name, seed $seed',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async ({ name, seed }) => {
       const { baseUrl, rows, errors } = await serve(name)
       const options = { baseUrl, credentials, players: names, accounts, bets: 400, chaos: 0.4, seed }

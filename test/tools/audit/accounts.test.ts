@@ -77,6 +77,16 @@ describe('a wallet with one defect fails the case that looks for it, and the fir
   })
 })
 
+it('a failure is blamed on a call for its account, and its amount is in that currency', async () => {
+  const { breakage } = brokenAccounts[
+    'credits rollbacks to the home account'
+  ] as (typeof brokenAccounts)[string]
+  const { results } = await audited(breakage(), { accounts, currency: 'JPY', only: ['AU-952'] })
+  const { failure, exchanges } = results[0] as (typeof results)[number]
+  expect(exchanges[failure?.exchangeIndex ?? -1]?.label).toMatch(/^rollbackbet /)
+  expect(failure?.impact).toMatch(/^The player has \d\.\d\d EUR too little\./)
+})
+
 describe('the option accounts', () => {
   it('adds its cases; without it, they are no part of the audit', async () => {
     const idsOf = async (options: Partial<AuditOptions>) =>
