@@ -46,7 +46,7 @@ describe('a correct wallet with two accounts', () => {
 it('a wrong currency is never that of another account', async () => {
   const both = [{ playerId: 'dora', currency: 'EUR', balance: '900.00' }]
   const dora = [...both, { playerId: 'dora', currency: 'USD', balance: '800.00' }]
-  const { report } = await simulate({}, { accounts: ['USD', 'EUR'] }, dora)
+  const { report } = await simulate({}, { accounts: ['USD', 'EUR'], bets: 600, chaos: 0 }, dora)
   expect(report.differences).toEqual([])
   expect(report.counts.invalidBetsRefused).toBeGreaterThan(0)
 })
