@@ -11,7 +11,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
     lookups/lookups tools/random/simulation tools/audit/html/browser
-    tools/audit/broken examples/existing-pam-mysql tools/random/broken
+    tools/audit/broken examples/existing-pam-mysql tools/random/broken tools/audit/accounts
     tools/command/lookups tools/command/secrets http/fuzz
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
@@ -41,7 +41,8 @@ export const longTests = filesOf(`examples/start tools/audit/audit
  */
 export const releaseTests =
   filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas
-    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/correct programs/recipes/recipes
+    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/accounts-stores
+    tools/audit/correct programs/recipes/recipes
     stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]

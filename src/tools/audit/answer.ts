@@ -16,6 +16,8 @@ export interface Answer extends Reply {
   success: { balance: Decimal; currency: string; walletTransactionId: string | null } | null
   /** Of a 4xx or 5xx; otherwise `null`. */
   errorCode: string | null
+  /** The rollback of a bet of which no placebet was answered with success before it. */
+  mayBeOfUnknownBet?: boolean
 }
 
 /** The answer in words: `402 INSUFFICIENT_FUNDS`. */

@@ -9,6 +9,8 @@ export type Need =
   | 'settle'
   /** The option `clawbacks` is not `false`. */
   | 'clawbacks'
+  /** The option `accounts`. Without it, the case is not part of an audit. */
+  | 'accounts'
   /** The option `otherPlayerId`. */
   | 'other-player'
   /** Calls are authenticated: the option `credentials`, `headers` or `sign`. */

@@ -14,6 +14,8 @@ export interface AuditRun {
   readonly outages: OutageLog
   readonly foreignAnswers: ForeignAnswerLog
   readonly rateLimit: RateLimit
+  /** The betIds of all placebets that were answered with success. */
+  readonly acceptedBets: Set<string>
   /** Of the cases so far. */
   readonly balances: CaseBalances[]
 }
@@ -34,4 +36,11 @@ interface BalanceReading {
   reason: string | null
   /** The last rollback by which a balance was read with a bet and its rollback. */
   last: Record<string, Json> | null
+  /**
+   * The account that answers where no currency is known (D28), if it is another one than that of the option
+   * `currency`; otherwise `null`. No case changes it, except those about accounts.
+   */
+  home: { currency: string; balance: Decimal } | null
+  /** By currency of an account: the bet, rolled back, whose further rollbacks read the balance (D12). */
+  readonly bets: Map<string, { betId: string; playerId: string }>
 }

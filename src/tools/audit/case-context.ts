@@ -37,15 +37,22 @@ export class CaseContext {
   readonly wholeUnits = (value: Decimal): bigint => wholeUnits(value, this.settings.minorUnits)
 
   /** For the report: `30.00 EUR`. */
-  readonly money = (value: Decimal): string =>
-    `${textOf(value, this.settings.minorUnits)} ${this.settings.currency}`
+  readonly money = (value: Decimal, currency = this.settings.currency): string =>
+    `${textOf(value, this.settings.minorUnitsOf(currency))} ${currency}`
 
-  /** Another currency with as many decimals as the player's, so that nothing else is wrong with an amount. */
+  /**
+   * A currency in which the player has no account, with as many decimals as the player's, so that nothing
+   * else is wrong with an amount.
+   */
   readonly foreignCurrency = (): string => {
-    const { currency, minorUnits } = this.settings
-    const pairs = { 2: ['USD', 'EUR'], 3: ['BHD', 'KWD'], 8: ['ETH', 'BTC'] } as const
-    const [one, two] = pairs[minorUnits <= 2 ? 2 : minorUnits === 3 ? 3 : 8]
-    return currency === one ? two : one
+    const { accounts, minorUnits } = this.settings
+    const known = [...accounts, this.run.reading.home?.currency]
+    const others = {
+      2: ['USD', 'EUR', 'GBP', 'SEK', 'CHF', 'PLN'],
+      3: ['BHD', 'KWD', 'OMR', 'JOD', 'TND', 'IQD'],
+      8: ['ETH', 'BTC', 'LTC', 'SOL', 'XRP', 'TRX'],
+    }[minorUnits <= 2 ? 2 : minorUnits === 3 ? 3 : 8]
+    return others.find(currency => !known.includes(currency)) as string
   }
 
   /** Starts many calls in this order, without waiting for answers in between. */

@@ -3,6 +3,7 @@
  * by whose defect it fails too, so that the first failed case names the defect.
  */
 import type { AuditCase } from './audit-case.js'
+import { accountCases } from './cases/accounts.js'
 import { authentication } from './cases/authentication.js'
 import { basics } from './cases/basics.js'
 import { clawbacks } from './cases/clawbacks.js'
@@ -29,6 +30,7 @@ const subjects: readonly AuditCase[] = [
   ...hostile,
   ...connections,
   ...oldTransactionCases,
+  ...accountCases,
 ]
 
 export const cases: readonly AuditCase[] = [

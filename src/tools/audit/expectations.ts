@@ -11,11 +11,11 @@ import type { Bet, UnsettlementType, WalletCalls } from './wallet-calls.js'
 export class Expectations {
   readonly #run: AuditRun
   readonly #wallet: WalletCalls
-  readonly #money: (value: Decimal) => string
+  readonly #money: (value: Decimal, currency?: string) => string
   /** Index of the last exchange after which the balance was as expected; -1 for none. */
   lastGoodExchange = -1
 
-  constructor(run: AuditRun, wallet: WalletCalls, money: (value: Decimal) => string) {
+  constructor(run: AuditRun, wallet: WalletCalls, money: (value: Decimal, currency?: string) => string) {
     this.#run = run
     this.#wallet = wallet
     this.#money = money
@@ -39,23 +39,28 @@ export class Expectations {
     this.fail(expected, describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
-  /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */
-  success(answer: Answer, balance?: Decimal): void {
-    const expected = balance === undefined ? 'success' : `success with balance ${this.#money(balance)}`
-    if (answer.success === null) this.#noSuccess(expected, answer)
-    if (answer.success.currency !== this.#run.settings.currency)
-      this.fail(
-        `the currency ${this.#run.settings.currency}`,
-        JSON.stringify(answer.success.currency),
-        answer,
-      )
-    if (balance === undefined) return
-    const difference = subtract(answer.success.balance, balance)
-    if (difference.units !== 0n) {
-      const actual = `success with balance ${this.#money(answer.success.balance)}`
-      this.fail(expected, actual, answer, { kind: 'balance', balance: { due: balance, difference } })
+  /** Expects a 2xx with the record of spec 2, the account's currency, and its balance if that is given. */
+  success(answer: Answer, balance?: Decimal, currency = this.#run.settings.currency): void {
+    const { settings, reading } = this.#run
+    const { success } = answer
+    const { home } = reading
+    if (answer.mayBeOfUnknownBet && home !== null && success?.currency === home.currency) {
+      this.success({ ...answer, mayBeOfUnknownBet: false }, balance && home.balance, home.currency)
+      return
     }
-    this.lastGoodExchange = Math.max(this.lastGoodExchange, answer.index)
+    const money = (value: Decimal) => this.#money(value, currency)
+    const expected = balance === undefined ? 'success' : `success with balance ${money(balance)}`
+    if (success === null) this.#noSuccess(expected, answer)
+    if (success.currency !== currency)
+      this.fail(`the currency ${currency}`, JSON.stringify(success.currency), answer)
+    if (balance === undefined) return
+    const difference = subtract(success.balance, balance)
+    if (difference.units !== 0n) {
+      const actual = `success with balance ${money(success.balance)}`
+      const wrong = { due: balance, difference, currency }
+      this.fail(expected, actual, answer, { kind: 'balance', balance: wrong })
+    }
+    if (currency === settings.currency) this.lastGoodExchange = Math.max(this.lastGoodExchange, answer.index)
   }
 
   /**
@@ -138,21 +143,24 @@ export class Expectations {
     return this.#run.settings.errorCodes.get(code) ?? [code]
   }
 
-  /** Expects this balance. `when`, for the report: `after the refusal`. */
-  async balance(balance: Decimal, when: string): Promise<void> {
-    const answer = await this.#wallet.readBalance()
-    const expected = `balance ${this.#money(balance)} ${when}`
+  /** Expects this balance of an account. `when`, for the report: `after the refusal`. */
+  async balance(balance: Decimal, when: string, currency = this.#run.settings.currency): Promise<void> {
+    const money = (value: Decimal) => this.#money(value, currency)
+    const answer = await this.#wallet.readBalance(undefined, currency)
+    const expected = `balance ${money(balance)} ${when}`
     const actual = answer.balance
     if (actual === null) this.#noSuccess(expected, answer)
+    const isMain = currency === this.#run.settings.currency
+    if (!isMain) this.success(answer, undefined, currency)
     const difference = subtract(actual, balance)
     if (difference.units === 0n) {
-      this.lastGoodExchange = answer.index
+      if (isMain) this.lastGoodExchange = answer.index
       return
     }
     const isLess = difference.units < 0n
-    const size = this.#money(isLess ? subtract(zero, difference) : difference)
-    const found = `balance ${this.#money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
-    this.fail(expected, found, answer, { kind: 'balance', balance: { due: balance, difference } })
+    const size = money(isLess ? subtract(zero, difference) : difference)
+    const found = `balance ${money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
+    this.fail(expected, found, answer, { kind: 'balance', balance: { due: balance, difference, currency } })
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */
@@ -189,8 +197,9 @@ export class Expectations {
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */
-  async currentBalance(playerId = this.#run.settings.playerId): Promise<Decimal> {
-    const answer = await this.#wallet.readBalance(playerId)
+  async currentBalance(playerId = this.#run.settings.playerId, currency?: string): Promise<Decimal> {
+    const answer = await this.#wallet.readBalance(playerId, currency)
+    if (currency !== undefined) this.success(answer, undefined, currency)
     return answer.balance ?? this.#noSuccess('an answer with the balance', answer)
   }
 

@@ -62,6 +62,10 @@ export async function auditWallet(options: AuditOptions): Promise<AuditReport> {
   const settings = settingsOf(options, ids)
   return await runAudit(
     settings,
-    cases.filter(({ id }) => settings.only?.includes(id) ?? true),
+    cases.filter(({ id, needs }) =>
+      settings.only === null
+        ? settings.accounts.length > 1 || !needs?.includes('accounts')
+        : settings.only.includes(id),
+    ),
   )
 }

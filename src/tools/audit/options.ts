@@ -1,5 +1,5 @@
 /** The options of an audit, checked completely before the first request is sent. */
-import { check, isText, textOption } from '../wire/checks.js'
+import { check, currenciesOf, isCurrency, isText, textOption } from '../wire/checks.js'
 import { notAsync } from '../wire/operator-functions.js'
 import { targetOptionNames, targetSettingsOf, type WalletTarget } from '../wire/target.js'
 import type { AuditResult } from './report.js'
@@ -12,6 +12,11 @@ export interface AuditOptions extends WalletTarget {
   playerId: string
   /** The currency of the player: `"EUR"`. */
   currency: string
+  /**
+   * The currencies of all accounts of the player, `currency` among them, if a player has one account per
+   * currency (D28): 2 to 4. Without them, the cases about accounts are not part of the audit.
+   */
+  accounts?: readonly string[]
   /** A second test player. Without one, the cases that mix up players are skipped. */
   otherPlayerId?: string
   /**
@@ -138,6 +143,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   'playerId',
   'currency',
+  'accounts',
   'otherPlayerId',
   'clawbacks',
   'statusCodes',
@@ -166,8 +172,9 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
   const { otherPlayerId, pauseMs, timeBudgetMs, only } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
-  if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency))
-    check.invalid('currency must be a currency code, such as "EUR"')
+  if (!isCurrency(currency)) check.invalid('currency must be a currency code, such as "EUR"')
+  if (options.accounts?.includes(currency) === false)
+    check.invalid(`accounts must contain currency, ${currency}`)
   if (otherPlayerId !== undefined)
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
   if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
@@ -176,6 +183,8 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]) {
     ...target,
     playerId,
     currency,
+    /** Without the option, `currency` alone. */
+    accounts: currenciesOf('accounts', options.accounts) ?? [currency],
     otherPlayerId: otherPlayerId ?? null,
     clawbacks: check.boolean('clawbacks', options.clawbacks ?? true),
     /** By error code, and `SUCCESS`. */

@@ -46,7 +46,7 @@ export function estimateOf(
  * @throws {AuditError} if the audit is not possible
  */
 export async function checkTarget(context: CaseContext, settles: boolean): Promise<Decimal> {
-  const { wallet, settings, money } = context
+  const { wallet, settings } = context
   const { reading } = context.run
   const first = await wallet.readBalance()
   checkReached(settings, first, settings.playerId)
@@ -54,7 +54,7 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
     reading.by = 'bet-and-rollback'
     reading.reason = `the rollback of an unknown bet was answered with ${describeAnswer(first)}`
   }
-  const answer = first.balance === null ? await wallet.readBalance() : first
+  let answer = first.balance === null ? await wallet.readBalance() : first
   // An error record of 404 may be that of an unknown bet, or of an unknown path.
   if (first.status === 404 && answer.status === 404) throw notAWallet(settings, first)
   if (answer.balance === null) {
@@ -68,19 +68,21 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
   }
   const currency = answer.fields?.get('currency')
   if (typeof currency === 'string' && currency !== settings.currency) {
-    throw new AuditError(
-      'CURRENCY_MISMATCH',
-      `The currency of ${settings.playerId} is ${answer.mask(currency)}, not ${settings.currency}`,
-    )
+    // The player may have an account in each (D28).
+    reading.home = { currency, balance: answer.balance }
+    answer = await wallet.readBalance()
+    if (answer.balance === null || answer.success?.currency !== settings.currency)
+      throw new AuditError(
+        'CURRENCY_MISMATCH',
+        `The currency of ${settings.playerId} is ${answer.mask(currency)}, not ${settings.currency}: ` +
+          `a bet in ${settings.currency} is answered with ${describeAnswer(answer)}`,
+      )
   }
-  const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnits)
-  if (compare(answer.balance, needed) < 0) {
-    const short = subtract(needed, answer.balance)
-    throw new AuditError(
-      'INSUFFICIENT_TEST_FUNDS',
-      `${settings.playerId} has ${money(answer.balance)}, and the audit needs at least ${money(needed)}: ` +
-        `deposit ${money(short)} or more`,
-    )
+  checkFunds(context, answer.balance, settings.currency)
+  for (const other of settings.accounts.filter(code => code !== settings.currency)) {
+    const { success } = await wallet.readBalance(undefined, other)
+    // Without a balance, or with another account's: for the cases.
+    if (success?.currency === other) checkFunds(context, success.balance, other)
   }
   if (settings.otherPlayerId !== null) {
     const other = await wallet.readBalance(settings.otherPlayerId)
@@ -114,6 +116,18 @@ async function checkDecimals({ wallet, settings, money }: CaseContext): Promise<
     'DECIMALS_REFUSED',
     `A stake of ${money(least)} is refused (${describeAnswer(refused)}), and one of ${money(whole)} is not: the audit ` +
       `assumes ${minorUnits} decimals. State how many the wallet has: --minor-units 2`,
+  )
+}
+
+function checkFunds({ settings, money }: CaseContext, balance: Decimal, currency: string): void {
+  const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnitsOf(currency))
+  if (compare(balance, needed) >= 0) return
+  const [has, needs, short] = [balance, needed, subtract(needed, balance)].map(value =>
+    money(value, currency),
+  )
+  throw new AuditError(
+    'INSUFFICIENT_TEST_FUNDS',
+    `${settings.playerId} has ${has}, and the audit needs at least ${needs}: deposit ${short} or more`,
   )
 }
 

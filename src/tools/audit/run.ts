@@ -24,10 +24,11 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     settings,
     client,
     ids: idsOfRun(),
-    reading: { by: 'rollback', reason: null, last: null },
+    reading: { by: 'rollback', reason: null, last: null, home: null, bets: new Map() },
     outages: { all: [], excused: new Set(), wastedMs: 0 },
     foreignAnswers: new ForeignAnswerLog(settings),
     rateLimit: new RateLimit(settings.signal),
+    acceptedBets: new Set(),
     balances: [],
   }
   try {
@@ -129,11 +130,13 @@ async function stakeSurplus({ wallet }: CaseContext, before: Decimal, balance: D
 function skipReason({ settings, client }: AuditRun, item: AuditCase): string | null {
   if (settings.signal?.aborted) return 'the audit was stopped'
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
-  const { settle, clawbacks, otherPlayerId, credentials, sign, headers, pauseMs, restart } = settings
+  const { accounts, settle, clawbacks, otherPlayerId, credentials, sign, headers, pauseMs, restart } =
+    settings
   const isAuthenticated = credentials !== null || sign !== null || Object.keys(headers).length > 0
   const missing: Record<Need, string | false> = {
     settle: settle === 'unsupported' && 'no way to settle was given (--settle-url, --settle-command)',
     clawbacks: !clawbacks && 'clawbacks are disabled (--no-clawbacks)',
+    accounts: accounts.length === 1 && 'no accounts in other currencies were given (--accounts)',
     'other-player': otherPlayerId === null && 'no second test player was given (--other-player)',
     authentication: !isAuthenticated && 'calls have no credentials, headers or signature',
     pause: pauseMs === null && 'no long pause was given (--pause)',

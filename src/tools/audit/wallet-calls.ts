@@ -20,6 +20,7 @@ export interface Bet {
   betId: string
   playerId: string
   amount: Decimal
+  currency: string
 }
 
 /**
@@ -106,9 +107,13 @@ export class WalletCalls {
   }
 
   /** A new bet, not yet placed, of 100 to 300 smallest units by default. */
-  bet(amount = this.#units(this.#random.between(100, 300)), playerId = this.#run.settings.playerId): Bet {
+  bet(
+    amount = this.#units(this.#random.between(100, 300)),
+    playerId = this.#run.settings.playerId,
+    currency = this.#run.settings.currency,
+  ): Bet {
     const id = this.id()
-    const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
+    const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount, currency }
     this.#made.add(bet)
     return bet
   }
@@ -133,7 +138,7 @@ export class WalletCalls {
       playerId: bet.playerId,
       sessionId: 'audit-session',
       amount: raw(textOf(bet.amount)),
-      currency: this.#run.settings.currency,
+      currency: bet.currency,
       odds: raw('1.85'),
       betType: 'SINGLE',
       transactionDate: this.date(bet.transactionId),
@@ -238,7 +243,7 @@ export class WalletCalls {
       playerId: bet.playerId,
       type,
       amount: textOf(amount),
-      currency: settings.currency,
+      currency: bet.currency,
       transactionDate: this.date(transactionId),
     }
     const { problem } = await this.#retries.untilKnown({
@@ -253,10 +258,20 @@ export class WalletCalls {
   }
 
   /** Sends a call of the interface, with changes. */
-  send(path: string, fields: Record<string, Json>, change: Change): Promise<Answer> {
+  async send(path: string, fields: Record<string, Json>, change: Change): Promise<Answer> {
     const { fields: changed = {}, label = path.slice(1), mayFail: _, ...rest } = change
-    const body = write({ ...fields, ...changed })
-    return this.call({ label, path, body, isUsual: isUsualCall(change), ...rest })
+    const content = { ...fields, ...changed }
+    const { acceptedBets } = this.#run
+    const mayBeOfUnknownBet = path === '/rollbackbet' && !acceptedBets.has(String(content.betId))
+    const answer = await this.call({
+      label,
+      path,
+      body: write(content),
+      isUsual: isUsualCall(change),
+      ...rest,
+    })
+    if (path === '/placebet' && answer.success !== null) acceptedBets.add(String(content.betId))
+    return { ...answer, mayBeOfUnknownBet }
   }
 
   /** @param sent `isUsual`: a call that the platform sends */
@@ -299,7 +314,13 @@ export class WalletCalls {
     return outageOf(answer, this.#run.settings.refusalCodes)
   }
 
-  async readBalance(playerId = this.#run.settings.playerId): Promise<Answer> {
+  async readBalance(
+    playerId = this.#run.settings.playerId,
+    currency = this.#run.settings.currency,
+  ): Promise<Answer> {
+    const { settings, reading } = this.#run
+    if (playerId === settings.playerId && currency !== (reading.home?.currency ?? settings.currency))
+      return await this.#readAccount(currency)
     const bet = this.bet(this.#units(1), playerId)
     const reads = (how: string) => ({ label: `read the balance (${how})`, isReading: true }) as const
     if (this.#run.reading.by === 'rollback')
@@ -314,6 +335,23 @@ export class WalletCalls {
     const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
     const answer = await this.send('/rollbackbet', rollback, reads('rollback of that bet'))
     if (answer.balance !== null) this.#run.reading.last = rollback
+    return answer
+  }
+
+  /** An account that the rollback of an unknown bet does not read (D28): by that of a rolled back one (D12). */
+  async #readAccount(currency: string): Promise<Answer> {
+    const { settings, reading } = this.#run
+    const known = reading.bets.get(currency)
+    const reads = (how: string) =>
+      ({ label: `read the balance in ${currency} (${how})`, isReading: true }) as const
+    if (known !== undefined)
+      return await this.rollback(known, undefined, reads('rollback of a bet that is rolled back'))
+    const smallest = fromUnits(1, settings.minorUnitsOf(currency))
+    const bet = this.bet(smallest, settings.playerId, currency)
+    const placed = await this.place(bet, reads('smallest bet'))
+    if (placed.balance === null) return placed
+    const answer = await this.rollback(bet, undefined, reads('rollback of that bet'))
+    if (answer.balance !== null) reading.bets.set(currency, bet)
     return answer
   }
 

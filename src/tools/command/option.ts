@@ -74,6 +74,7 @@ export const withSecret = <T>(
 export const text = one(value => value)
 export const on = one(() => true)
 export const off = one(() => false)
+export const codes = one(value => value.split(',').map(code => code.trim()))
 
 export const form = <T>(pattern: RegExp, what: string, read: (found: RegExpExecArray) => T) =>
   one((value, name) => {

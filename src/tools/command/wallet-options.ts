@@ -1,11 +1,26 @@
 /** The options of the commands that call a running wallet: who calls it, and how its bets are settled. */
 import { signerOf } from '../wire/signer.js'
-import { duration, form, otherwise, outputs, readJson, several, text, whole, withSecret } from './option.js'
+import {
+  codes,
+  duration,
+  form,
+  otherwise,
+  outputs,
+  readJson,
+  several,
+  text,
+  whole,
+  withSecret,
+} from './option.js'
 import { UsageError } from './usage-error.js'
 
 const settleUrl = form(/^(?:\/(?!\/)|https?:)/, 'a path such as /settlement or a URL', ({ input }) => input)
 
 export const walletOptions = {
+  accounts: codes(
+    '--accounts <codes>',
+    'the currencies of all accounts of a player who has several: EUR,JPY',
+  ),
   credentials: {
     ...withSecret(
       '--user <name>',

@@ -1,5 +1,5 @@
 /** Enters deliveries and answers into the books. */
-import { type Bet, setRange, type Transaction } from './books.js'
+import { type Account, type Bet, setRange, type Transaction } from './books.js'
 import { type Definite, neverForBets, type Refusal } from './reading.js'
 
 /** One request in flight: what was known when it was sent. */
@@ -33,11 +33,17 @@ export function recordDelivery(transaction: Transaction, moment: number) {
     sentAt: moment,
     ownLow: own.low,
     ownHigh: own.high,
-    /** What moves of an end outwards are subtracted from and added to, as long as it is in flight. */
-    least: account.low - own.low + account.widenedDown,
-    most: account.high - own.high - account.widenedUp,
+    ...endsOf(account, own),
+    /** Where the bet may be unknown, the wallet may answer another account: the home account (D28). */
+    others: account.others.map(other => ({ account: other, ...endsOf(other, { low: 0n, high: 0n }) })),
   }
 }
+
+/** What moves of an end outwards are subtracted from and added to, as long as a request is in flight. */
+const endsOf = (account: Account, own: Pick<Transaction, 'low' | 'high'>) => ({
+  least: account.low - own.low + account.widenedDown,
+  most: account.high - own.high - account.widenedUp,
+})
 
 function widen(transaction: Transaction, moment: number): void {
   const { operation, bet, amount } = transaction

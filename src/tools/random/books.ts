@@ -40,11 +40,20 @@ export class Account {
   actual: Decimal | null = null
   /** Decisions since the balance was last seen exact: the possible causes of a difference. */
   readonly recent: Transaction[] = []
+  /** The player's accounts in other currencies. */
+  others: readonly Account[] = []
+  /** Of one of several: a bet that is rolled back, whose further rollbacks read its balance (D12). */
+  reading: Bet | null = null
 
   constructor(
     readonly playerId: string,
     readonly sessionId: string,
   ) {}
+
+  /** For people, and the timeline. */
+  get name(): string {
+    return this.others.length === 0 ? this.playerId : `${this.playerId} ${this.currency}`
+  }
 
   /** Opens the books with the balance that the wallet answers. */
   open(balance: Decimal, currency: string, minorUnits: number): void {
@@ -57,6 +66,20 @@ export class Account {
     this.low = this.opening
     this.high = this.opening
   }
+}
+
+/** The accounts of a player: one in a currency that is not known yet, or one in each of these currencies. */
+export function accountsOf(
+  playerId: string,
+  sessionId: string,
+  currencies: readonly { currency: string; minorUnits: number }[],
+): Account[] {
+  if (currencies.length === 0) return [new Account(playerId, sessionId)]
+  const accounts = currencies.map(({ currency, minorUnits }) =>
+    Object.assign(new Account(playerId, sessionId), { currency, minorUnits, decimals: minorUnits }),
+  )
+  for (const account of accounts) account.others = accounts.filter(other => other !== account)
+  return accounts
 }
 
 /** A transaction of the platform: sent once or several times, always with the same body. */

@@ -88,10 +88,20 @@ export class Generator {
   }
 
   /**
-   * A rollback of a bet that was never placed: its answer has the balance, and the balance does not change.
+   * A rollback of a bet that was never placed, or is rolled back already: its answer has the balance, and the
+   * balance does not change.
    */
   readingOf(account: Account): Transaction {
-    return this.#rollbackOf(new Bet(this.#transactions.newId('n'), account, 0n))
+    return this.#rollbackOf(account.reading ?? new Bet(this.#transactions.newId('n'), account, 0n))
+  }
+
+  /** Places the smallest bet, whose first rollback is the first reading of one of several accounts. */
+  async prepareReading(account: Account): Promise<void> {
+    if (account.others.length === 0) return
+    const bet = new Bet(this.#transactions.newId('n'), account, 1n)
+    bet.placed = this.#transactions.create(bet, 'placebet', { amount: 1n })
+    const answer = await this.#settings.network.untilAnswered(bet.placed)
+    if (answer?.kind === 'success') account.reading = bet
   }
 
   /** Sends a transaction of a closed bet again, as a message queue that was stuck for long does. */
@@ -271,13 +281,20 @@ export class Generator {
   async #misuse(bet: Bet, live: readonly Reversible[]): Promise<void> {
     const { accounts, network, random } = this.#settings
     const of = bet.placed as Transaction
-    const others = accounts.filter(account => account !== bet.account)
+    const others = accounts.filter(({ playerId }) => playerId !== bet.account.playerId)
     const account = others.length === 0 ? null : random.pick(others)
     const create = (...content: Parameters<Transactions['create']>) => this.#transactions.create(...content)
     const type = 'TECHNICAL_ERROR'
+    const { step, minorUnits } = bet.account
+    const whole = step * 10n ** BigInt(minorUnits)
     const calls = [
       () => create(bet, 'placebet', { amount: changed(of), misuse: { of } }),
       () => create(bet, 'placebet', { amount: bet.stake, misuse: {} }),
+      // In the currency of another account of the player (D28).
+      ...bet.account.others.flatMap(({ currency }) => [
+        () => create(bet, 'placebet', { amount: bet.stake, currency, misuse: { of } }),
+        () => create(bet, 'settlement', { type: 'BET_PAID', amount: whole, currency, misuse: {} }),
+      ]),
       ...(account === null ? [] : [() => create(bet, 'rollbackbet', { type, misuse: { account } })]),
       ...(bet.credits.length > 0 ? [() => create(bet, 'rollbackbet', { type, misuse: {} })] : []),
       ...(account === null || live[0] === undefined
@@ -377,10 +394,11 @@ const changed = ({ amount, account: { step } }: Transaction) =>
   amount > step ? amount - step : amount + step
 
 /** Another currency, or the same code in other letters: codes are compared exactly (D23, D24). */
-function foreignTo({ currency }: Account, random: Random): string {
+function foreignTo({ currency, others }: Account, random: Random): string {
   const lower = currency.toLowerCase()
   if (lower !== currency && random.chance(0.5)) return lower
-  return currency === 'USD' ? 'EUR' : 'USD'
+  const known = [currency, ...others.map(other => other.currency)]
+  return ['USD', 'EUR', 'GBP', 'SEK', 'CHF'].find(code => !known.includes(code)) as string
 }
 
 /** A stake that is a valid amount in the other currencies, too: of two decimals at most. */

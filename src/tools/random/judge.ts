@@ -8,7 +8,7 @@ import {
   recordRefusal,
   recordSuccess,
 } from './bookkeeping.js'
-import { shown, shownRange, type Transaction } from './books.js'
+import { type Account, shown, shownRange, type Transaction } from './books.js'
 import {
   type Finding,
   isForFunds,
@@ -57,26 +57,26 @@ export class Judge {
     this.#moment += 1
     if (reading.kind === 'no-answer') return
     const { transaction } = delivery
-    const { account, first, bet } = transaction
+    const { first, bet } = transaction
     for (const finding of judgeForm(reading)) this.report(transaction, finding)
     if (reading.kind === 'fault' || isRejectedUnread(reading)) return
     const findings = enter(this.#counts, delivery, reading, this.#moment)
     // The wallet does not know the player of an overspent bet, and records nothing of it (D16).
     if (first === null && transaction.first !== null && bet.invalid?.kind !== 'overspent')
       this.#settings.onDecided?.(transaction)
-    let isExplained = false
+    let explained: Account | null = null
     if (reading.kind === 'success') {
       const judged = judgeBalance(delivery, reading)
-      findings.push(...judged.findings)
+      findings.push(...judged.findings.map(finding => ({ ...finding, account: judged.account })))
       if (judged.result === 'in-range') this.#counts.balancesInRange += 1
       if (judged.result === 'exact') this.#counts.balancesExact += 1
       // An error is reported once: later balances are judged as if it were correct. Only the closing balance
       // includes it.
-      account.drift += judged.off
-      isExplained = judged.result === 'exact' || judged.off !== 0n
+      judged.account.drift += judged.off
+      if (judged.result === 'exact' || judged.off !== 0n) explained = judged.account
     }
     if (!this.isRetrying) for (const finding of findings) this.report(transaction, finding)
-    if (isExplained) account.recent.length = 0
+    if (explained !== null) explained.recent.length = 0
   }
 
   report(transaction: Transaction, finding: Finding): void {
@@ -130,8 +130,9 @@ function enter(counts: SimulationCounts, delivery: Delivery, reading: Definite, 
   return findings
 }
 
-function differenceOf(transaction: Transaction, { kind, expected, actual, units }: Finding): Difference {
-  const { account, bet, operation, transactionId } = transaction
+function differenceOf(transaction: Transaction, finding: Finding): Difference {
+  const { bet, operation, transactionId } = transaction
+  const { kind, expected, actual, units, account = transaction.account } = finding
   const { playerId, currency } = account
   return {
     kind,

@@ -9,7 +9,7 @@ import {
   isUncollected,
   ownerOf,
 } from './bookkeeping.js'
-import { shown, shownRange, type Transaction } from './books.js'
+import { type Account, shown, shownRange, type Transaction } from './books.js'
 import {
   answerText,
   codesUnread,
@@ -27,6 +27,8 @@ export interface Finding {
   kind: Difference['kind']
   expected: string
   actual: string
+  /** If it is not that of the transaction. */
+  account?: Account
   /** The wallet's surplus over the expected balance, in units; negative for a deficit. */
   units?: bigint
 }
@@ -107,7 +109,8 @@ export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
  * delivery whose answer was lost, when the funds were different.
  */
 function areFundsJudged({ sentAt, transaction }: Delivery): boolean {
-  return sentAt === transaction.sentAt && transaction.account.drift === 0n
+  const { opened, drift } = transaction.account
+  return opened && sentAt === transaction.sentAt && drift === 0n
 }
 
 /** Whether a bet was refused because the funds do not cover its stake. */
@@ -160,10 +163,11 @@ function requiredOf({ operation, bet, amount }: Transaction): { expected: string
 
 /** The balance of a success, after the success was entered into the books. */
 export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudgement {
-  const { account } = delivery.transaction
   const { balance, currency } = reading
-  if (balance === null || !account.opened) return { result: 'not-judged', off: 0n, findings: [] }
+  const { account, low, high } = answeredAccount(delivery, currency)
+  if (balance === null || !account.opened) return { account, result: 'not-judged', off: 0n, findings: [] }
   const wrong = (finding: Finding, off = 0n): BalanceJudgement => ({
+    account,
     result: 'wrong',
     off,
     findings: [finding],
@@ -177,7 +181,6 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
     const expected = `a balance of at most ${account.decimals} decimals, like all amounts of the player`
     return wrong({ kind: 'balance', expected, actual })
   }
-  const { low, high } = balanceRange(delivery)
   const seen = units - account.drift
   if (seen < low || seen > high) {
     const off = seen > high ? seen - high : seen - low
@@ -186,6 +189,7 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
   }
   const isOverspent = units < 0n && account.opening >= 0n && account.drift === 0n
   return {
+    account,
     result: low === high ? 'exact' : 'in-range',
     off: 0n,
     findings: isOverspent ? [{ kind: 'overspent', expected: 'a balance of at least 0', actual, units }] : [],
@@ -194,17 +198,24 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
 
 /** `off`: the balance is wrong by that many units, beyond the errors that are reported already. */
 interface BalanceJudgement {
+  account: Account
   result: 'not-judged' | 'wrong' | 'in-range' | 'exact'
   off: bigint
   findings: Finding[]
 }
 
-/** The balances that are possible while other requests of the player are in flight. */
-function balanceRange(delivery: Delivery): { low: bigint; high: bigint } {
+/** The account of an answer, and the balances that are possible while its other requests are in flight. */
+function answeredAccount(delivery: Delivery, currency: string | null) {
   const { transaction, ownLow, ownHigh } = delivery
+  const isKnown = transaction.operation !== 'rollbackbet' || transaction.bet.placed?.first?.kind === 'success'
+  const home = isKnown ? undefined : delivery.others.find(other => other.account.currency === currency)
+  if (home !== undefined) {
+    const { account, least, most } = home
+    return { account, low: least - account.widenedDown, high: most + account.widenedUp }
+  }
   const [least, most] = [fundsLeast(delivery), fundsMost(delivery)]
   // The answer's balance includes the decision on its own transaction. A placebet may have been undone since.
   const isUndone = transaction.operation === 'placebet' && isRollbackSent(transaction.bet)
   const own = isUndone ? { low: ownLow, high: ownHigh } : ownerOf(transaction)
-  return { low: least + own.low, high: most + own.high }
+  return { account: transaction.account, low: least + own.low, high: most + own.high }
 }

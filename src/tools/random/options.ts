@@ -1,7 +1,7 @@
 /** The options of a run, and their check. */
 
 import { type DecimalText, parseDecimal } from '../numbers/decimal.js'
-import { check, textOption } from '../wire/checks.js'
+import { check, currenciesOf, textOption } from '../wire/checks.js'
 import { Listeners } from '../wire/operator-functions.js'
 import { targetOptionNames, targetSettingsOf, type WalletTarget } from '../wire/target.js'
 import { type Chaos, chaosOf } from './chaos.js'
@@ -20,6 +20,11 @@ export interface SimulationOptions extends WalletTarget {
    * agree to the cent. {@link numberedPlayers} creates ids.
    */
   players: readonly (string | SimulatedPlayer)[]
+  /**
+   * The currencies of the accounts of every player, if a player has one account per currency (D28): 2 to 4.
+   * Each has its own books, and needs funds.
+   */
+  accounts?: readonly string[]
   /**
    * The number of bets.
    *
@@ -163,6 +168,7 @@ const wholes = {
 const hooks = ['onProgress', 'onDifference', 'onBetClosed', 'onTransaction'] as const
 const others = [
   'players',
+  'accounts',
   'bets',
   'durationMs',
   'ratePerSecond',
@@ -192,6 +198,10 @@ export function settingsOf(options: SimulationOptions) {
     name,
     check.whole(name, options[name as keyof typeof wholes] ?? standard, ...(range as [number, number?])),
   ])
+  const players = playersOf(options.players)
+  const accounts = currenciesOf('accounts', options.accounts)
+  if (accounts !== null && players.some(({ currency, balance }) => (currency ?? balance) !== undefined))
+    check.invalid('players: beside accounts, no currency and no balance of a player can be given')
   const betsMax = bets ?? (durationMs === null ? betsByDefault : null)
   return {
     ...targetSettingsOf(options, { url: '/settlement' }),
@@ -199,7 +209,9 @@ export function settingsOf(options: SimulationOptions) {
     clock,
     seed: check.whole('seed', options.seed ?? Math.floor(Math.random() * seedMax), 0),
     runId: runIdOf(options.runId, clock),
-    players: playersOf(options.players),
+    players,
+    /** `null`: each player has one account. */
+    currencies: accounts,
     chaos: chaosOf(options.chaos ?? 0.2),
     betsMax: betsMax === null ? null : check.whole('bets', betsMax, 0),
     durationMs: durationMs === null ? null : check.whole('durationMs', durationMs, 0),

@@ -56,7 +56,7 @@ export function simulationReport(report: SimulationReport): Report {
         : [section(countText(faults.injected.length, 'fault'), ...faultBlocks(faults))]),
       section(countText(differencesCount, 'difference'), {
         kind: 'findings',
-        findings: differences.map(findingOf),
+        findings: differences.map(difference => findingOf(difference, accountName(report, difference))),
         total: differencesCount,
       }),
       ...(timeline === null
@@ -85,7 +85,10 @@ function sentenceOf({
   if (passed) {
     const longest = durationText(Math.max(0, ...injected.map(({ silentMs }) => silentMs)))
     const survived = `: ${countText(injected.length, 'fault')}, nothing was lost, and the longest silence was ${longest}`
-    return `the books of ${countText(books.players.length, 'player')} and the wallet agree to the cent${faults === null ? '' : survived}`
+    const players = new Set(books.players.map(({ playerId }) => playerId)).size
+    const accounts =
+      players === books.players.length ? '' : ` with ${countText(books.players.length, 'account')}`
+    return `the books of ${countText(players, 'player')}${accounts} and the wallet agree to the cent${faults === null ? '' : survived}`
   }
   const lost = lostOf(injected)
   const problems = [
@@ -108,8 +111,14 @@ function foreignSentence({ foreignAnswers }: SimulationReport): string {
   return ` Not the interface's, probably from before the wallet: ${answers}.`
 }
 
-function findingOf(difference: Difference): Finding {
-  const { kind, playerId, betId, operation, transactionId, amount, currency } = difference
+/** The player, with the currency where there are several accounts. */
+function accountName({ books }: SimulationReport, { playerId, currency }: Difference | PlayerBooks): string {
+  const accounts = books.players.filter(each => each.playerId === playerId)
+  return accounts.length > 1 ? `${playerId} ${currency}` : playerId
+}
+
+function findingOf(difference: Difference, name: string): Finding {
+  const { kind, betId, operation, transactionId, amount, currency } = difference
   const facts: [string, string | null][] = [
     ['Bet', betId],
     ['Call', `${operation} ${transactionId}`],
@@ -121,7 +130,7 @@ function findingOf(difference: Difference): Finding {
   return {
     tone: 'fail',
     mark: kind,
-    name: playerId,
+    name,
     title: differenceKinds[kind],
     facts: facts.filter((fact): fact is [string, string] => fact[1] !== null),
   }
@@ -205,25 +214,24 @@ function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Ch
 }
 
 /** Players whose books differ come first. */
-function balanceCharts(
-  { parts, partMs }: SimulationTimeline,
-  { books, durationMs }: SimulationReport,
-): Block[] {
+function balanceCharts({ parts, partMs }: SimulationTimeline, report: SimulationReport): Block[] {
+  const { books, durationMs } = report
   const differing = books.players.filter(isWrong)
   const shown = [...new Set([...differing, ...books.players])]
-    .filter(({ playerId }) => parts.some(({ balances }) => Object.hasOwn(balances, playerId)))
+    .filter(books => parts.some(({ balances }) => Object.hasOwn(balances, accountName(report, books))))
     .slice(0, curvesMax)
   const charts = shown.map((player): Chart => {
-    const { playerId, currency, opening } = player
+    const { currency, opening } = player
+    const name = accountName(report, player)
     const pointOf = (at: number, balance: string) => ({
       at,
       value: Number(balance),
       text: `${balance} ${currency}`,
     })
     const points = parts.flatMap(({ balances }, index) =>
-      Object.hasOwn(balances, playerId) ? [pointOf((index + 1) * partMs, `${balances[playerId]}`)] : [],
+      Object.hasOwn(balances, name) ? [pointOf((index + 1) * partMs, `${balances[name]}`)] : [],
     )
-    const title = `${playerId}${isWrong(player) ? ' (differs)' : ''}`
+    const title = `${name}${isWrong(player) ? ' (differs)' : ''}`
     return {
       ...axis(durationMs),
       title,

@@ -3,7 +3,7 @@ import { type Decimal, toUnits } from '../numbers/decimal.js'
 import { createRandom } from '../numbers/random.js'
 import { AuditError } from '../wire/errors.js'
 import { maskOf, secretsOf } from '../wire/secrets.js'
-import { Account, type SimulatedOperation, type Transaction } from './books.js'
+import { type Account, accountsOf, type SimulatedOperation, type Transaction } from './books.js'
 import { FaultRun } from './fault-commands.js'
 import { Generator } from './generator.js'
 import { Judge } from './judge.js'
@@ -80,11 +80,15 @@ class Run {
   #reported = { at: 0, requests: 0 }
 
   constructor(settings: Settings, transport: Transport, faults: FaultRun | null) {
-    const { clock, giveUpAfterMs, players, runId, seed, onTransaction } = settings
+    const { clock, giveUpAfterMs, players, runId, seed, onTransaction, minorUnitsOf } = settings
     this.#settings = settings
     this.#faults = faults
-    this.#accounts = players.map(
-      ({ playerId, sessionId }, index) => new Account(playerId, sessionId ?? `${runId}-session${index + 1}`),
+    const currencies = (settings.currencies ?? []).map(currency => ({
+      currency,
+      minorUnits: minorUnitsOf(currency),
+    }))
+    this.#accounts = players.flatMap(({ playerId, sessionId }, index) =>
+      accountsOf(playerId, sessionId ?? `${runId}-session${index + 1}`, currencies),
     )
     const onDecided = (transaction: Transaction) => onTransaction?.(decidedOf(transaction))
     this.#judge = new Judge({ ...settings, onDecided }, this.#counts)
@@ -164,11 +168,14 @@ class Run {
 
   async #open(): Promise<void> {
     const { minorUnitsOf, players } = this.#settings
-    const opened = this.#accounts.map(async (account, index) => {
+    const opened = this.#accounts.map(async account => {
+      await this.#generator.prepareReading(account)
       const answer = await this.#network.untilAnswered(this.#generator.readingOf(account))
       const last = this.#judge.differences.find(({ playerId }) => playerId === account.playerId)
       const unanswered = last?.actual ?? 'nothing definite'
-      openBooks(account, players[index] as SimulatedPlayer, answer ?? unanswered, minorUnitsOf)
+      const player = players.find(({ playerId }) => playerId === account.playerId) as SimulatedPlayer
+      const expected = account.others.length === 0 ? player : { ...player, currency: account.currency }
+      openBooks(account, expected, answer ?? unanswered, minorUnitsOf)
     })
     await this.#network.drained(opened)
     if (this.#accounts.every(({ opening }) => opening <= 0n))
@@ -262,7 +269,9 @@ class Run {
     const refused = answer ?? unknown[0] ?? null
     if (answer?.kind !== 'success') return refused && { answer: refused, change: 0n }
     const read =
-      answer.balance === null ? await this.#network.untilAnswered(this.#generator.readingOf(account)) : answer
+      answer.currency === account.currency
+        ? answer
+        : await this.#network.untilAnswered(this.#generator.readingOf(account))
     const { balance } = { balance: null, ...read }
     const before = this.#seen.get(account) ?? account.actual
     if (balance === null || before === null) return { answer, change: 0n }

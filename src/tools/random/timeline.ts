@@ -22,7 +22,7 @@ export interface TimelinePart {
   differences: number
   /** Of the answers; `null`: there was none. */
   latencyMs: Latency | null
-  /** The last one that was answered, of each of the first 50 players. */
+  /** The last one that was answered, of the first 50 players: by id, or by `anna EUR` of several accounts. */
   balances: Record<string, DecimalText>
 }
 
@@ -65,7 +65,8 @@ export class Timeline {
     if (reading.kind === 'no-answer') return
     if (reading.kind === 'refusal') part.refusals += 1
     part.latencies.record(latencyMs)
-    if (reading.kind === 'success' && reading.balance !== null && this.#accounts.has(account))
+    if (reading.kind !== 'success' || reading.balance === null || !this.#accounts.has(account)) return
+    if (account.others.length === 0 || reading.currency === account.currency)
       part.balances.set(account, reading.balance)
   }
 
@@ -83,7 +84,7 @@ export class Timeline {
   read(): SimulationTimeline {
     const parts = this.#parts.map(({ latencies, balances, ...part }) => {
       const texts = [...balances].map(([account, balance]) => [
-        account.playerId,
+        account.name,
         textOf(balance, account.minorUnits),
       ])
       return { ...part, latencyMs: latencies.latency(), balances: Object.fromEntries(texts) }

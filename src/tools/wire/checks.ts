@@ -10,6 +10,17 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
+export const isCurrency = (value: unknown) => isText(value) && /^[A-Za-z0-9._-]{1,16}$/.test(value)
+
+/** The currencies of the accounts of a player; `null`: there is no such option. */
+export function currenciesOf(name: string, value: unknown): readonly string[] | null {
+  if (value === undefined) return null
+  const isList = Array.isArray(value) && value.every(isCurrency) && new Set(value).size === value.length
+  return isList && value.length >= 2 && value.length <= 4
+    ? value
+    : check.invalid(`${name} must be a list of 2 to 4 different currency codes, such as ["EUR", "JPY"]`)
+}
+
 /** A URL of http or https, without credentials. */
 export function urlOf(name: string, value: unknown): URL {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null

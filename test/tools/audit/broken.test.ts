@@ -1,6 +1,7 @@
 /** Proof that the audit can fail: wallets with one defect each, and the cases that must find it. */
 import { type AuditOptions, auditCases, auditWallet } from 'bet-wallet/audit'
 import { describe, expect, it } from 'vitest'
+import { brokenAccounts } from '../wallets/accounts.js'
 import { type Fault, type FrontName, fronts, startBrokenFront } from '../wallets/fronts.js'
 import { type FaultName, faults, startPlainWallet } from '../wallets/independent/plain.js'
 import { found, foundInFront } from './found.js'
@@ -84,7 +85,10 @@ describe('a wallet with one defect fails the cases that look for it, and the fir
   })
 
   it('every MUST and every SHOULD fails for some defect', () => {
-    const seen = new Set([...Object.values(found), ...Object.values(foundInFront)].flat().map(idOf))
+    const ofAccounts = Object.values(brokenAccounts).map(wallet => wallet.found)
+    const seen = new Set(
+      [...Object.values(found), ...Object.values(foundInFront), ...ofAccounts].flat().map(idOf),
+    )
     const unseen = (level: string) =>
       auditCases.filter(item => item.level === level && !seen.has(item.id)).map(({ id }) => id)
     expect(unseen('MUST')).toEqual([])

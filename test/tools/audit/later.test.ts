@@ -2,6 +2,7 @@
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isOfAccounts } from '../wallets/accounts.js'
 import { type Fault, fieldsOf, type Message, refusal, startFront } from '../wallets/fronts.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -88,7 +89,9 @@ describe('an audit of all cases', () => {
       ...{ baseUrl: wallet.url, credentials: wallet.credentials, playerId: 'player-1', currency: 'EUR' },
       timeBudgetMs: 1,
     })
-    expect(results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
+    expect(results.map(({ id }) => id)).toEqual(
+      auditCases.map(({ id }) => id).filter(id => !isOfAccounts(id)),
+    )
     expect(complete).toBe(false)
   })
 })

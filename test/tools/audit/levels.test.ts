@@ -57,6 +57,8 @@ const moneyAtStake: Record<string, string> = {
   ...later(5, 'player: a stake is debited for a bet that the platform has as refused'),
   ...later(7, 'operator: a payout is never collected'),
   ...later(8, 'player: the platform and the wallet both collect'),
+  'AU-954': 'player or operator: an amount is debited in another currency',
+  'AU-958': 'player or operator: an amount is credited in another currency',
 }
 
 describe('a MUST', () => {

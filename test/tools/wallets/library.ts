@@ -2,8 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
-import { recordSettlement, type WalletStore } from '../../../src/index.js'
-import type { RequestOptions } from '../../../src/requests.js'
+import { recordSettlement, type WalletOptions, type WalletStore } from '../../../src/index.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
 import type { SimulationOptions, SimulationReport } from '../../../src/tools/random/index.js'
 import { type SimulatorClock, simulateSportsbook } from '../../../src/tools/random/index.js'
@@ -46,7 +45,7 @@ export interface RunningWallet {
 export async function startWallet(
   breakage: Breakage = {},
   known: readonly (typeof players)[number][] = players,
-  options: RequestOptions = {},
+  options: WalletOptions = {},
 ): Promise<RunningWallet> {
   return serve(breakage, createMemoryStore(known), 0, options)
 }
@@ -55,7 +54,7 @@ async function serve(
   breakage: Breakage,
   memory: MemoryStore,
   portWanted: number,
-  options: RequestOptions,
+  options: WalletOptions,
 ): Promise<RunningWallet> {
   const { store, call } = breakage
   const walletStore = store?.(memory) ?? memory
@@ -150,13 +149,14 @@ export async function simulate(
   breakage: Breakage,
   options: Partial<SimulationOptions>,
   known: readonly (typeof players)[number][] = players,
+  walletOptions: WalletOptions = {},
 ): Promise<{ report: SimulationReport; memory: MemoryStore }> {
-  const wallet = await startWallet(breakage, known)
+  const wallet = await startWallet(breakage, known, walletOptions)
   try {
     const report = await simulateSportsbook({
       baseUrl: wallet.baseUrl,
       credentials,
-      players: known.map(({ playerId }) => playerId),
+      players: [...new Set(known.map(({ playerId }) => playerId))],
       runId: 'run',
       bets: 300,
       seed: 1,
