@@ -325,13 +325,11 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const code = [...codesBehind(schema, table), ...codesElsewhere(schema, table)].find(
     each => each.column.name === name,
   )
-  const { to, key, text } =
-    code === undefined
-      ? { to: 'currencies', key: 'id', text: 'code' }
-      : { to: fullName(code.to), key: code.key.name, text: code.code.name }
-  const shown = updatesSubqueries
-    ? `(SELECT c.${text} FROM ${to} c WHERE c.${key} = p.${name})${onPostgres ? '::text' : ''}`
-    : `CASE p.${name} WHEN 1 THEN 'EUR' … END`
+  // Without a known foreign key, its values are: what is printed runs, with the codes of the operator.
+  const shown =
+    code === undefined || !updatesSubqueries
+      ? `CASE p.${name} WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END`
+      : `(SELECT c.${code.code.name} FROM ${fullName(code.to)} c WHERE c.${code.key.name} = p.${name})${onPostgres ? '::text' : ''}`
   // Beside p.*, a column of this name would be there twice.
   const others = table.columns.some(each => each.name === 'currency')
     ? table.columns.flatMap(each => (each.name === 'currency' ? [] : [`p.${each.name}`])).join(', ')
@@ -339,7 +337,7 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT ${others}, ${shown} AS currency FROM ${fullName(table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
-  const behind = code === undefined ? '' : `${name} leads to ${to}.${text}. `
+  const behind = code === undefined ? '' : `${name} leads to ${fullName(code.to)}.${code.code.name}. `
   return `${behind}Create a view with the code as text, and name it by --players: ${view}${why}`
 }
 
