@@ -180,8 +180,8 @@ const mysqlScaleMax = 20
 
 export type BalanceType = 'numeric' | 'text' | 'minor-units'
 
-export function balanceTypeOf(engine: Engine, { type, scale }: Column): BalanceType | null {
-  if (['numeric', 'decimal'].includes(type)) return scale === 0 ? 'minor-units' : 'numeric'
+export function balanceTypeOf(engine: Engine, { type }: Column): BalanceType | null {
+  if (['numeric', 'decimal'].includes(type)) return 'numeric'
   if (integerTypes.includes(type)) return 'minor-units'
   const texts = engine === 'mysql' ? ['varchar', 'char', 'tinytext', 'text'] : textTypes.postgres
   return texts.includes(type) ? 'text' : null
