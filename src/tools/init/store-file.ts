@@ -160,7 +160,7 @@ export function ruleLines(mapping: Mapping): string[] {
     `export const whoMayBet = (${parameters}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
     `  for (const { changes: ${changes}, refuse } of pending) {`,
     "    if (transaction.operation !== 'placebet' || transaction.refusal !== null) continue",
-    `    const { rows } = await query(\`SELECT 1 FROM \${table} player WHERE ${where}${persons ? '${persons}' : ''}\`, [${values}])`,
+    `    const { rows } = await query(\`SELECT 1 FROM \${table} player WHERE ${where}${persons ? `\${persons}` : ''}\`, [${values}])`,
     "    if (rows.length === 0) refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')",
     '  }',
     '}',
