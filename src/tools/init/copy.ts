@@ -269,17 +269,13 @@ function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string
 }
 
 const digitsOfInteger: Readonly<Record<string, number>> = { int: 9, integer: 9, bigint: 18 }
-const digitsMax = 18
 /** The largest amount that the core sends. */
 const wholeMax = 15
 const scaleMax = 18
 
 /** `null`: the column holds every amount. */
 export function limitsOf({ engine, balance, minorUnits }: Mapping): { digits: number; scale: number } | null {
-  if (minorUnits !== null) {
-    const digits = digitsOfInteger[balance.type] ?? Math.min(balance.precision ?? digitsMax, digitsMax)
-    return { digits, scale: scaleOf(minorUnits) }
-  }
+  if (minorUnits !== null) return { digits: digitsOfInteger[balance.type] ?? 18, scale: scaleOf(minorUnits) }
   if (balanceTypeOf(engine, balance) === 'text') {
     // With a sign and a point.
     const digits = (balance.length ?? 1_000) - 2

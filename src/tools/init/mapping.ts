@@ -33,6 +33,8 @@ export interface Mapping {
   /** Tables of entries about the balance, which bets would not be in. */
   ledgers: readonly Ledger[]
   exactCollation: string | null
+  /** Whether the view of an earlier try is there, maybe with other columns. */
+  hasOldView: boolean
   /** What the table reads, if it is a view: tables, and views with what these read. */
   below: readonly Table[]
 }
@@ -153,6 +155,10 @@ export function viewStatement(mapping: Mapping): string | null {
     `FROM ${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
   )
 }
+
+/** CREATE OR REPLACE cannot rename a column. */
+export const dropViewStatement = ({ engine, table }: Mapping) =>
+  `DROP VIEW ${sqlName(engine, table.schema)}.${sqlName(engine, viewName)}`
 
 /** Those of the table that the rule reads. */
 const readColumns = ({ mayBet }: Mapping) => [

@@ -29,6 +29,7 @@ import {
   type Mapping,
   type MinorUnits,
   minorUnitsIn,
+  needsView,
   tablesBelow,
   viewName,
 } from './mapping.js'
@@ -125,6 +126,7 @@ function proposeColumns(
     engine,
     table,
     exactCollation: schema.exactCollation,
+    hasOldView: schema.tables.some(each => each.schema === table.schema && each.name === viewName),
     below: tablesBelow(table, schema.tables),
     id: decided.id.value,
     balance: decided.balance.value,
@@ -529,6 +531,11 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
           `${id.name} numbers the rows of ${table.name}, and ${ofPlayer(owners)}: the platform must send ${id.name}. If it sends ${owners[0]?.name}, bets debit other players.`,
         ]),
     ...statusNotes(mapping),
+    ...(mapping.hasOldView && needsView(mapping)
+      ? [
+          `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
+        ]
+      : []),
     ...(ledgers.length === 0
       ? []
       : [

@@ -112,7 +112,7 @@ export function pamsOn(engine: Kind): Pam[] {
       name: 'an account per currency, and the status of the player beside it',
       ddl: [
         `CREATE TABLE pam.users (id bigint PRIMARY KEY, name varchar(40) NOT NULL, status varchar(10) NOT NULL)`,
-        `CREATE TABLE pam.wallets (id ${serial} PRIMARY KEY, user_id bigint NOT NULL, currency ${currencyEnum} NOT NULL, balance decimal(30,0) NOT NULL,
+        `CREATE TABLE pam.wallets (id ${serial} PRIMARY KEY, user_id bigint NOT NULL, currency ${currencyEnum} NOT NULL, balance bigint NOT NULL,
           CONSTRAINT of_user FOREIGN KEY (user_id) REFERENCES pam.users (id))`,
         'CREATE UNIQUE INDEX wallets_account ON pam.wallets (user_id, currency)',
         `CREATE TABLE pam.wallet_entries (id ${serial} PRIMARY KEY, wallet_id bigint NOT NULL, amount decimal(20,2) NOT NULL)`,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { moreGrants, playersOf, playersWords, viewStatement } from '../../../src/tools/init/mapping.js'
 import { conditionsSql } from '../../../src/tools/init/may-bet.js'
+import { projectReport } from '../../../src/tools/init/printed.js'
 import { type Answers, propose as proposeWith } from '../../../src/tools/init/propose.js'
 import type { DatabaseSchema, Engine, Table } from '../../../src/tools/init/schema.js'
 import { schemaOf, table } from './schemas.js'
@@ -96,24 +97,11 @@ describe('given one table of players', () => {
     expect(proposed(decimals, { players: 'pam.accounts', balance: name })).toBe(`--balance: ${name}: ${why}`)
   })
 
-  test('with a balance of numeric(64,0), then the unit is asked, with a row as each would read it', () => {
+  test('with a balance of numeric(64,0), then it is refused, with a row as each unit would read it', () => {
     const whole = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance numeric(64,0)']))
-    expect(propose(whole, {})).toMatchObject({
-      questions: [
-        {
-          option: 'minor-units',
-          choices: [
-            { reason: expect.stringMatching(/1005 is 10\.05/) },
-            { reason: expect.stringMatching(/1005 is 1005\.00/) },
-            {},
-          ],
-        },
-      ],
-    })
-    expect(proposed(whole, { 'minor-units': '2' })).toMatchObject({
-      balanceType: 'minor-units',
-      minorUnits: 2,
-    })
+    expect(proposed(whole, { players: 'pam.accounts' })).toBe(
+      'No column can be the balance: balance (numeric(64,0) may hold cents (1005 is 10.05) or whole units (1005.00): change it to bigint, which keeps its values, and init asks which). Name it: --balance',
+    )
   })
 
   test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'E R=2', 'EUR=2,EUR=3'])(
@@ -626,6 +614,21 @@ describe('given a table without a currency that the store can read', () => {
     expect(viewStatement(proposal.mapping)).toMatch(
       /SELECT "player_id", "currency", "balance" FROM "pam"."wallets" WHERE "currency" = 'EUR'$/,
     )
+  })
+
+  test('with the view of an earlier try, then it is dropped first, and a note says so', () => {
+    const old = table('postgres', 'pam.bet_wallet_players', ['id bigint'], [], { isView: true })
+    const rows = table('postgres', 'pam.wallets', perCurrency, ['player_id currency'])
+    const proposal = propose(inPostgres(rows, old), { currency: 'EUR' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(proposal.notes).toContainEqual(
+      expect.stringMatching(/^pam.bet_wallet_players exists, of an earlier/),
+    )
+    const { mapping } = proposal
+    const report = projectReport({ mapping, folder: '.', paths: [], missing: [], add: 'npm install --save-dev', needsUrl: false })
+    const text = JSON.stringify(report)
+    expect(text.indexOf('DROP VIEW')).toBeGreaterThan(0)
+    expect(text.indexOf('DROP VIEW')).toBeLessThan(text.indexOf('CREATE OR REPLACE VIEW'))
   })
 
   test.each([
