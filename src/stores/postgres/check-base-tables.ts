@@ -4,7 +4,7 @@ import { failOf, hasUniqueIndex } from './check-players-table.js'
 import { type PlayersTarget, planOf } from './check-visibility.js'
 import type { Ask } from './client.js'
 import { storeError } from './errors.js'
-import { literal } from './sql/quoting.js'
+import { literal, quoted } from './sql/quoting.js'
 import { ownRelations, relationsBelow } from './sql/relations-below.js'
 import type { Tables } from './tables.js'
 
@@ -87,13 +87,19 @@ async function checkUniqueBelow(
     return warnUnproven(players, `${table.join('.')} has no unique index on exactly (${key.join(', ')})`)
   if (!(await isUniqueByPlan(ask, players)))
     failOf(players)(
-      `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}`,
+      isColumn(id)
+        ? `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}. Create it, ` +
+            `and declare it in your ORM: CREATE UNIQUE INDEX ON ${table.map(quoted).join('.')} (${quoted(column)})`
+        : 'the view computes the id, so that no index proves that a player is found once: it must be a column of the table',
     )
 }
 
+const columnPattern = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u
+const isColumn = (output: string) => columnPattern.test(output)
+
 /** Without the alias of the table or of a partition. What is no column has no index. */
 function columnOf(output: string): string {
-  const name = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u.exec(output)?.[1] ?? output
+  const name = columnPattern.exec(output)?.[1] ?? output
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
 }
 

@@ -1,7 +1,7 @@
 /**
  * Checks before the first case that the audit is possible: the wallet answers, and the players are usable.
  */
-import { compare, type Decimal, fromUnits, subtract } from '../numbers/decimal.js'
+import { compare, type Decimal, fromUnits, subtract, textOf } from '../numbers/decimal.js'
 import { AuditError } from '../wire/errors.js'
 import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase } from './audit-case.js'
@@ -85,9 +85,35 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
     const other = await wallet.readBalance(settings.otherPlayerId)
     checkReached(settings, other, settings.otherPlayerId)
   }
+  await checkDecimals(context)
   if (!settles || settings.settle === 'unsupported') return answer.balance
   await checkSettlement(context)
   return (await wallet.readBalance()).balance ?? answer.balance
+}
+
+/** More than any currency of ISO 4217 has: those of an unknown code, which a column may not hold. */
+const decimalsOfUnknown = 8
+
+/** Where the smallest stake is refused and a whole one is not, the decimals are wrong, and most cases would fail. */
+async function checkDecimals({ wallet, settings, money }: CaseContext): Promise<void> {
+  const { minorUnits } = settings
+  if (minorUnits < decimalsOfUnknown) return
+  const [least, whole] = [fromUnits(101, minorUnits), fromUnits(10 ** minorUnits, minorUnits)]
+  const answers = []
+  for (const amount of [least, whole]) {
+    answers.push(
+      await wallet.place(wallet.bet(amount), `placebet of ${textOf(amount, minorUnits)}, for the decimals`),
+    )
+    await wallet.cleanUp()
+  }
+  const [refused, accepted] = answers
+  if (refused === undefined || refused.errorCode === null || refused.status === 402 || !accepted?.success)
+    return
+  throw new AuditError(
+    'DECIMALS_REFUSED',
+    `A stake of ${money(least)} is refused (${describeAnswer(refused)}), and one of ${money(whole)} is not: the audit ` +
+      `assumes ${minorUnits} decimals. State how many the wallet has: --minor-units 2`,
+  )
 }
 
 async function checkSettlement({ wallet, settings, run }: CaseContext): Promise<void> {

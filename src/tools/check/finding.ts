@@ -10,6 +10,8 @@ export type Subject =
   | 'players table'
   | 'trial debit'
   | 'lookup indexes'
+  | 'balances'
+  | 'version column'
   | 'CHECKs'
   | 'statements'
 
@@ -17,9 +19,9 @@ export interface Finding {
   subject: Subject
   /**
    * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an
-   * option has accepted it. `read`: a list for people, without a verdict.
+   * option has accepted it. `read`: a list for people, without a verdict. `warning`: perhaps wrong, for a person.
    */
-  state: 'ok' | 'problem' | 'unknown' | 'skipped' | 'read'
+  state: 'ok' | 'problem' | 'unknown' | 'skipped' | 'read' | 'warning'
   text: string
   /** SQL or commands to paste, or the statements that were found. */
   lines: readonly string[]

@@ -9,6 +9,13 @@ import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
+import {
+  type BalanceReader,
+  balancesFinding,
+  readBalances,
+  versionFinding,
+  versionNames,
+} from './balances.js'
 import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
 import { trialAlias, trialFinding } from './mysql-trial.js'
 import { type Ask, columnsBehind } from './mysql-view.js'
@@ -39,6 +46,9 @@ export async function checkMysql(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(pool, tables),
     lookupIndexes: () => indexesFinding(ask, tables),
+    balances: async () =>
+      balancesFinding(await readBalances(balanceReader(ask), tables.players.table, tables.players)),
+    versions: async () => (tables.players.columns.version === null ? versionsIn(ask, await columns()) : []),
     checks: async () => checksIn(ask, await columns()),
     statements: async () => statementsIn(ask, await columns(), user),
   })
@@ -115,6 +125,26 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
     'Lookups and the reconciliation would read the whole table. A user with INDEX runs, while the wallet runs:',
     missing.map(index => `${createIndex(tables, index)};`),
   )
+}
+
+export const balanceReader = (ask: Ask): BalanceReader => ({
+  ask,
+  text: expression => `CAST(${expression} AS CHAR CHARACTER SET utf8mb4)`,
+  exact: expression => `HEX(${expression})`,
+})
+
+async function versionsIn(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding[]> {
+  const names: string[] = []
+  for (const { schema, table } of columns) {
+    const rows = await ask(
+      `SELECT COLUMN_NAME FROM information_schema.COLUMNS JOIN information_schema.TABLES USING (TABLE_SCHEMA, TABLE_NAME)
+        WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND TABLE_TYPE <> 'VIEW' AND DATA_TYPE IN ('int', 'bigint', 'smallint', 'mediumint')
+          AND LOWER(COLUMN_NAME) IN (${versionNames.map(() => '?').join()})`,
+      [schema, table, ...versionNames],
+    )
+    names.push(...rows.map(([name]) => `${schema}.${table}.${name}`))
+  }
+  return versionFinding(names)
 }
 
 async function checksIn(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding> {

@@ -9,6 +9,13 @@ import { relationsBelow } from '../../stores/postgres/sql/relations-below.js'
 import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
+import {
+  type BalanceReader,
+  balancesFinding,
+  readBalances,
+  versionFinding,
+  versionNames,
+} from './balances.js'
 import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
 import { allFindings } from './ready.js'
@@ -44,6 +51,9 @@ export async function checkPostgres(
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(ask, tables, user),
     lookupIndexes: () => indexesFinding(ask, tables),
+    balances: async () =>
+      balancesFinding(await readBalances(balanceReader(ask), tables.players.table, tables.players)),
+    versions: () => versionsIn(ask, tables),
     checks: () => checksIn(ask, tables),
     statements: () => statementsIn(ask, tables, user),
   })
@@ -112,6 +122,25 @@ async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
 /** The tables and views below the players' table, that itself among them. */
 const withTablesBelow = (tables: Tables) => `WITH RECURSIVE
   ${relationsBelow(`SELECT ${literal(tables.players.table)}::regclass::oid`)}`
+
+export const balanceReader = (ask: Ask): BalanceReader => ({
+  ask: async text => (await ask(text, [])).map(row => Object.values(row as object)),
+  text: expression => `${expression}::text`,
+  exact: expression => expression,
+})
+
+async function versionsIn(ask: Ask, tables: Tables): Promise<Finding[]> {
+  if (tables.players.columns.version !== null) return []
+  const rows = (await ask(
+    `${withTablesBelow(tables)}
+    SELECT format('%s.%s', relation.oid::regclass, a.attname) AS name FROM relation
+    JOIN pg_catalog.pg_class c ON c.oid = relation.oid AND c.relkind <> 'v'
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE lower(a.attname) = ANY ($1) AND a.atttypid = ANY ('{smallint,integer,bigint}'::regtype[])`,
+    [versionNames],
+  )) as { name: string }[]
+  return versionFinding(rows.map(({ name }) => name))
+}
 
 async function checksIn(ask: Ask, tables: Tables): Promise<Finding> {
   const rows = (await ask(

@@ -11,6 +11,9 @@ export interface ServerChecks {
   /** A debit that is rolled back. The triggers of the operator run. */
   trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
+  balances(): Promise<Finding>
+  /** A column of the host's optimistic lock that no option names. */
+  versions(): Promise<Finding[]>
   /** Of the players' table, and below it. */
   checks(): Promise<Finding>
   statements(): Promise<Finding>
@@ -34,6 +37,8 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
       : finding('trial debit', 'skipped', 'not tried: see the problem above'),
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
     // Lists for people: what they lack is no problem either.
+    await checked('balances', checks.balances, 'skipped'),
+    ...(await checks.versions().catch(() => [])),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]

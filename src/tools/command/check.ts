@@ -34,11 +34,11 @@ export const check = command({
   summary: 'says what is wrong with the database, and lists the code that writes balances',
   about: `Checks server, schema, durability, rights, indexes and a trial debit, which is rolled back, and says
 what is wrong, with SQL to paste. Run it as the wallet's own user. Your triggers run in the trial:
-what they lack shows only so. Two lists are to be read: the CHECKs of the players' table, and the
-statements that write balances (a user with pg_read_all_stats, or SELECT on performance_schema, sees
+what they lack shows only so. Lists are to be read: the greatest balance of each currency as the wallet
+reads it, the CHECKs of the players' table, and the statements that write balances (a user with pg_read_all_stats, or SELECT on performance_schema, sees
 those of others; procedures and triggers are not seen).`,
   exitCodes: `The exit code is 0 if all is well, 1 for a problem, and 2 if a check was not possible: no answer, or
-a missing right. The two lists never change it.`,
+a missing right. The lists and a warning (WARN) never change it.`,
   options,
   async work(values) {
     const urls = urlsOf(values.databaseUrls)
@@ -122,6 +122,7 @@ const marks = {
   unknown: { mark: 'UNKNOWN', tone: 'warn' },
   skipped: { mark: '-', tone: 'none' },
   read: { mark: 'READ', tone: 'none' },
+  warning: { mark: 'WARN', tone: 'warn' },
 } as const
 
 function sectionOf(heading: string, findings: readonly Finding[]): Section {
@@ -135,8 +136,10 @@ function reportOf(servers: readonly CheckedServer[], together: readonly Finding[
   const all = [...servers.flatMap(({ findings }) => findings), ...together]
   const countOf = (which: Finding['state']) => all.filter(({ state }) => state === which).length
   const [problems, unknown] = [countOf('problem'), countOf('unknown')]
-  const others = (['unknown', 'skipped'] as const).flatMap(state =>
-    countOf(state) === 0 ? [] : [`${countOf(state)} ${state}`],
+  const others = (['unknown', 'warning', 'skipped'] as const).flatMap(state =>
+    countOf(state) === 0
+      ? []
+      : [state === 'warning' ? countText(countOf(state), state) : `${countOf(state)} ${state}`],
   )
   return {
     title: 'Check of the database',

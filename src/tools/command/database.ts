@@ -76,6 +76,8 @@ export const statementMs = 60_000
 export function driver(name: 'pg' | 'mysql2', advice: string): unknown {
   const folder = process.cwd()
   if (!existsSync(join(folder, 'node_modules', name)))
-    throw new DatabaseError(`The driver ${name} is not installed in ${folder}: npm install ${name}.${advice}`)
+    throw new DatabaseError(
+      `The driver ${name} is not installed in ${folder}: npm install ${name}, here or in a folder of tools of its own (with bet-wallet), from which you run the command.${advice}`,
+    )
   return createRequire(join(folder, 'package.json'))(name)
 }

@@ -1,6 +1,6 @@
 /** `bet-wallet init`: writes store, server and kit for the operator's schema. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { existing, projectFiles, writeFiles } from '../init/files.js'
 import { projectReport, proposalReport } from '../init/printed.js'
@@ -54,7 +54,7 @@ names each option that is missing. It changes nothing in the database, and overw
   },
   async work({ databaseUrl, folder, ...answers }) {
     const cwd = process.cwd()
-    const { isModule, missing } = manifestIn(cwd)
+    const { isModule, missing, add } = manifestIn(join(cwd, folder))
     const url = databaseUrlOf(databaseUrl)
     const schema = await withDatabase(url, database => database.schema())
     return await withTerminal(async ask => {
@@ -67,22 +67,40 @@ names each option that is missing. It changes nothing in the database, and overw
       if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) throw new UsageError('Nothing was written')
       writeFiles(cwd, files)
       const needsUrl = url !== process.env.DATABASE_URL
-      printReport(projectReport({ ...proposal, folder, paths, missing, needsUrl }))
+      printReport(projectReport({ ...proposal, folder, paths, missing, add, needsUrl }))
       return 0
     })
   },
 })
 
-/** What package.json says of the project. `isModule: false`: CommonJS. */
-function manifestIn(cwd: string): { isModule: boolean; missing: string[] } {
-  const file = join(cwd, 'package.json')
-  if (!existsSync(file))
-    throw new UsageError(`There is no package.json in ${cwd}: npm init -y && npm pkg set type=module`)
+/** The folder and those above it. */
+const upwards = (folder: string): string[] =>
+  dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))]
+
+/** By the lock file, also that of a workspace above. */
+const adds = {
+  'pnpm-lock.yaml': 'pnpm add --save-dev',
+  'yarn.lock': 'yarn add --dev',
+  'package-lock.json': 'npm install --save-dev',
+}
+
+/**
+ * What the package.json of the project says, the next one above the files. `isModule: false`: CommonJS.
+ * `add` is the command that adds packages.
+ */
+function manifestIn(folder: string): { isModule: boolean; missing: string[]; add: string } {
+  const folders = upwards(folder)
+  const file = folders.map(each => join(each, 'package.json')).find(each => existsSync(each))
+  if (file === undefined)
+    throw new UsageError(`There is no package.json in ${folder}: npm init -y && npm pkg set type=module`)
+  const [add] = folders.flatMap(each =>
+    Object.entries(adds).flatMap(([lock, words]) => (existsSync(join(each, lock)) ? [words] : [])),
+  )
   try {
     const { type, dependencies, devDependencies } = JSON.parse(readFileSync(file, 'utf8'))
     const names = Object.keys({ ...dependencies, ...devDependencies })
     const missing = ['fast-check', 'tsx'].filter(name => !names.includes(name))
-    return { isModule: type === 'module', missing }
+    return { isModule: type === 'module', missing, add: add ?? adds['package-lock.json'] }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
@@ -90,7 +108,6 @@ function manifestIn(cwd: string): { isModule: boolean; missing: string[] } {
 
 function folderOf(path: string): string {
   const folder = relative('.', path).replaceAll('\\', '/')
-  if (folder.startsWith('..')) throw new UsageError('--folder must be below the current folder')
   return folder === '' ? '.' : folder
 }
 

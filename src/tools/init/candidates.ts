@@ -123,7 +123,11 @@ function judgeId(engine: Engine, table: Table, column: Column, currency: Column 
     return { reason: `${column.declared}, unique together with ${currency?.name}`, likely: true }
   // MySQL shows every index of a table.
   if (!table.isView && engine === 'mysql')
-    return isOfPlayer(table, column) ? { problem: 'it is not unique: a player may have several rows' } : null
+    return isOfPlayer(table, column)
+      ? {
+          problem: `it is not unique: a player may have several rows. If it has one, create the key: ALTER TABLE ${table.schema}.${table.name} ADD UNIQUE (${column.name})`,
+        }
+      : null
   return {
     reason: `${column.declared}; no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one`,
     likely,
@@ -209,6 +213,13 @@ const lockedWords = new Set('locked reserved blocked pending held hold frozen es
 /** Amounts beside the balance, of its type, that a bet must perhaps not use. */
 export const lockedColumns = (table: Table, balance: Column): Column[] =>
   table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
+
+/** The column of the host's optimistic lock: Sequelize, MikroORM and Hibernate say version, Rails lock_version. */
+export const versionColumn = ({ columns }: Table): Column | null =>
+  columns.find(
+    ({ name, type, updatable }) =>
+      /^(?:lock_?|row_?)?version$/i.test(name) && integerTypes.includes(type) && updatable,
+  ) ?? null
 
 // The currency
 

@@ -2,7 +2,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Mapping } from './mapping.js'
+import { type Mapping, ownDecimals } from './mapping.js'
+import { tsText } from './source-text.js'
 import { storeFile } from './store-file.js'
 
 interface WrittenFile {
@@ -45,10 +46,24 @@ export function writeFiles(folder: string, files: readonly WrittenFile[]): void 
 export function projectFiles(mapping: Mapping, isModule: boolean, folder: string): WrittenFile[] {
   const files = [
     { path: 'store.ts', text: storeFile(mapping, isModule) },
-    example('server.ts'),
+    withDecimals(example('server.ts'), mapping),
     example('kit.ts'),
-  ]
+  ].map(file => (isModule ? file : withoutExtensions(file)))
   return folder === '.' ? files : files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }))
+}
+
+/** CommonJS, where ts-jest looks for the file as it is named. */
+const withoutExtensions = ({ path, text }: WrittenFile): WrittenFile => ({
+  path,
+  text: text.replace("from './store.js'", "from './store'"),
+})
+
+/** Amounts that the balance cannot hold are refused before the store sees them. */
+function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFile {
+  const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
+  if (own.length === 0) return { path, text }
+  const line = `    minorUnits: currency => new Map([${own.join(', ')}]).get(currency), // of codes outside ISO 4217\n`
+  return { path, text: text.replace("    basePath: '/wallet',\n", found => found + line) }
 }
 
 /** The package's own, wherever it is installed. */

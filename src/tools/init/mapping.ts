@@ -1,6 +1,7 @@
 /** The decided mapping of the players' table: as options of the store, and as the view that they need. */
+import { isoMinorUnits } from '../../currencies.js'
 import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/index.js'
-import { balanceTypeOf, type CodeBehind, idTypeOf } from './candidates.js'
+import { balanceTypeOf, type CodeBehind, idTypeOf, versionColumn } from './candidates.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
@@ -61,6 +62,15 @@ export const fractionTextOf = (units: MinorUnits) =>
         .map(([code, digits]) => `${code} ${digits}`)
         .join(', ')}`
 
+/** The decimals of the named codes outside ISO 4217: no amount may have more than the balance holds. */
+export function ownDecimals({ onlyCurrency, minorUnits, balance }: Mapping): Record<string, number> {
+  const codes = onlyCurrency === null ? Object.keys(Object(minorUnits)) : [onlyCurrency]
+  const unitsOf = (code: string) =>
+    typeof minorUnits === 'object' ? (minorUnits === null ? balance.scale : minorUnits[code]) : minorUnits
+  const own = codes.filter(code => isoMinorUnits(code) === isoMinorUnits(''))
+  return Object.fromEntries(own.flatMap(code => [[code, unitsOf(code)]].filter(([, units]) => units != null)))
+}
+
 /** The name of the view, in the schema of the table. */
 export const viewName = 'bet_wallet_players'
 
@@ -81,6 +91,7 @@ export function playersOf(mapping: Mapping): PlayersOptions {
   const { engine, table, id, balance, minorUnits } = mapping
   const idType = idTypeOf(engine, id) ?? 'text'
   const balanceType = balanceTypeOf(engine, balance) ?? 'numeric'
+  const version = versionColumn(table)
   return {
     table: `${table.schema}.${needsView(mapping) ? viewName : table.name}`,
     id: id.name,
@@ -88,6 +99,7 @@ export function playersOf(mapping: Mapping): PlayersOptions {
     ...(engine === 'mysql' && idType === 'text' ? { idCollation: id.collation ?? 'binary' } : {}),
     currency: currencyColumn(mapping),
     balance: balance.name,
+    ...(version === null ? {} : { version: version.name }),
     ...(balanceType === 'numeric' ? {} : { balanceType }),
     ...(minorUnits === null ? {} : { minorUnits }),
   }
@@ -123,7 +135,9 @@ export function viewStatement(mapping: Mapping): string | null {
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
   const shownAlready = [id.name, balance.name, currencyColumn(mapping)]
-  const others = mayBet.flatMap(({ column }) =>
+  const version = versionColumn(table)
+  const read = [...(version === null ? [] : [version]), ...mayBet.map(({ column }) => column)]
+  const others = [...new Set(read)].flatMap(column =>
     shownAlready.includes(column.name) ? [] : [`, ${name(column.name)}`],
   )
   return (

@@ -1,7 +1,7 @@
 /** What `init` proposes and writes, for people. */
 import type { Block, Fact, Report } from '../report/model.js'
 import { shellWord } from '../wire/curl.js'
-import { type Mapping, moreGrants, playersWords, viewStatement } from './mapping.js'
+import { type Mapping, moreGrants, ownDecimals, playersWords, viewStatement } from './mapping.js'
 import type { Proposal } from './propose.js'
 
 /** The mapping, its reasons, and what is still to be answered. */
@@ -35,6 +35,8 @@ export interface Project {
   paths: readonly string[]
   /** Packages that the programs need, and package.json lacks. */
   missing: readonly string[]
+  /** The command of the project's package manager that adds them. */
+  add: string
   /** Whether the URL is not in DATABASE_URL, which the programs read. */
   needsUrl: boolean
 }
@@ -53,18 +55,20 @@ export const projectReport = (project: Project): Report => ({
   footnotes: [],
 })
 
-function nextSteps({ mapping, folder, missing, needsUrl }: Project): string[] {
+function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string[] {
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
   const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
+  const [own] = Object.entries(ownDecimals(mapping))
+  const currency = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
   const steps = [
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
-    missing.length > 0 && `npm install --save-dev ${missing.join(' ')}`,
+    missing.length > 0 && `${add} ${missing.join(' ')}`,
     view !== null && `${view};  # SQL: the wallet reads your table by this view`,
     `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
     `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
     `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
-    'npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency … --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds',
+    `npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency ${currency} --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds`,
     'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
     ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
     "npx bet-wallet check  # tests the database, as the wallet's user",

@@ -18,6 +18,7 @@ import {
   isUniqueWith,
   lockedColumns,
   saysMinorUnits,
+  versionColumn,
 } from './candidates.js'
 import {
   fractionTextOf,
@@ -309,20 +310,22 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const code = [...codesBehind(schema, table), ...codesElsewhere(schema, table)].find(
     each => each.column.name === name,
   )
-  const { to, key, text } =
-    code === undefined
-      ? { to: 'currencies', key: 'id', text: 'code' }
-      : { to: fullName(code.to), key: code.key.name, text: code.code.name }
-  const shown = updatesSubqueries
-    ? `(SELECT c.${text} FROM ${to} c WHERE c.${key} = p.${name})${onPostgres ? '::text' : ''}`
-    : `CASE p.${name} WHEN 1 THEN 'EUR' … END`
-  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT p.*, ${shown} AS currency FROM ${fullName(table)} p`
+  // Without a known foreign key, its values are: what is printed runs, with the codes of the operator.
+  const shown =
+    code === undefined || !updatesSubqueries
+      ? `CASE p.${name} WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END`
+      : `(SELECT c.${code.code.name} FROM ${fullName(code.to)} c WHERE c.${code.key.name} = p.${name})${onPostgres ? '::text' : ''}`
+  // Beside p.*, a column of this name would be there twice.
+  const others = table.columns.some(each => each.name === 'currency')
+    ? table.columns.flatMap(each => (each.name === 'currency' ? [] : [`p.${each.name}`])).join(', ')
+    : 'p.*'
+  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT ${others}, ${shown} AS currency FROM ${fullName(table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
   const owner = onPostgres
     ? '. The owner of the table sees its foreign keys: init then proposes such a view'
     : ''
-  const behind = code === undefined ? '' : `${name} leads to ${to}.${text}. `
+  const behind = code === undefined ? '' : `${name} leads to ${fullName(code.to)}.${code.code.name}. `
   return `${behind}Create a view with the code as text, and name it by --players: ${view}${why}${owner}`
 }
 
@@ -503,6 +506,8 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
   return [
     ...statusNotes(mapping),
     ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
+    ...nullableNotes(mapping),
+    ...versionNotes(table),
     ...(onlyCurrency === null || currency !== null
       ? []
       : elsewhere.map(
@@ -525,6 +530,26 @@ function statusNotes({ table, balance, mayBet }: Mapping): string[] {
   if (unread.length > 0)
     return [`${listed(unread.map(({ name }) => name))} is not read${mayBet.length === 0 ? `: ${can}` : '.'}`]
   return mayBet.length === 0 ? [`No column of ${fullName(table)} looks like a status: ${can}`] : []
+}
+
+/** NULL in a row is a fault of each call of this player. */
+const nullableNotes = ({ table, balance, currency }: Mapping): string[] =>
+  table.isView
+    ? []
+    : [balance, ...(currency === null ? [] : [currency])]
+        .filter(({ nullable }) => nullable)
+        .map(
+          ({ name }) =>
+            `${name} may be NULL: each call of such a player is a fault (500). bet-wallet check counts them.`,
+        )
+
+function versionNotes(table: Table): string[] {
+  const column = versionColumn(table)
+  return column === null
+    ? []
+    : [
+        `${column.name} is counted up with each change of the balance (players.version), for an optimistic lock of your code.`,
+      ]
 }
 
 function lockedNote({ balance }: Mapping, { name }: Column): string {

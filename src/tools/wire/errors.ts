@@ -12,6 +12,7 @@
  * - `SETTLEMENT_FAILED`: audit only; a bet could not be settled in the way that the options name.
  * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a
  *   bet and its rollback.
+ * - `DECIMALS_REFUSED`: audit only; the wallet's currency has fewer decimals than the audit assumes.
  */
 export type AuditErrorCode =
   | 'INVALID_OPTIONS'
@@ -24,6 +25,7 @@ export type AuditErrorCode =
   | 'INSUFFICIENT_TEST_FUNDS'
   | 'SETTLEMENT_FAILED'
   | 'BALANCE_UNREADABLE'
+  | 'DECIMALS_REFUSED'
 
 /** An error of a tool. Identified by `code`, which is stable; the message may change. */
 export abstract class ToolError<Code extends string> extends Error {

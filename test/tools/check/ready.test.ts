@@ -122,10 +122,10 @@ test('a list that fails is skipped: it never changes the exit code', async () =>
     { lookupIndexes: true, allowNotDurable: false },
     {
       ...{ ready: async () => null, privileges: passes, trial: passes },
-      ...{ lookupIndexes: fails, checks: fails, statements: fails },
+      ...{ lookupIndexes: fails, balances: fails, versions: fails, checks: fails, statements: fails },
     },
   )
   expect(statesOf(found.filter(({ text }) => text === 'could not be checked: no answer'))).toEqual({
-    ...{ 'lookup indexes': 'unknown', CHECKs: 'skipped', statements: 'skipped' },
+    ...{ 'lookup indexes': 'unknown', balances: 'skipped', CHECKs: 'skipped', statements: 'skipped' },
   })
 })

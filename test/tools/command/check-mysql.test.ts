@@ -89,6 +89,37 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
     )
   })
 
+  test('a balance of each currency as it is read; NULL, small letters and unknown codes are warnings', async () => {
+    expect((await run()).out).toMatch(/EUR (10\d\.00) → \1 EUR, one of 1 account$/m)
+    await admin.query(`ALTER TABLE pam.accounts MODIFY currency varchar(10), MODIFY balance decimal(18, 2);
+      INSERT INTO pam.accounts VALUES ('b', 'eur', 1), ('c', 'CHIP', 5), ('d', NULL, 5), ('e', '', 5), ('f', 'EUR', NULL)`)
+    const { code, out } = await run()
+    const line = out.replace(/\s+/g, ' ')
+    expect(lineOf(out, 'balances')).toContain('WARN')
+    for (const text of [
+      '1 of EUR with the balance NULL',
+      'eur, 1 account: in small letters',
+      'CHIP is not in ISO 4217',
+    ])
+      expect(line).toContain(text)
+    expect(line.match(/1 account without a currency \(NULL or empty\)/g)).toHaveLength(2)
+    expect(out).toMatch(/OK: 0 problems, 1 warning/)
+    expect(code).toBe(0)
+    await admin.query(`DELETE FROM pam.accounts WHERE id <> 'anna';
+      ALTER TABLE pam.accounts MODIFY currency char(3) NOT NULL, MODIFY balance decimal(18, 2) NOT NULL`)
+  })
+
+  test('a version column that no option names', async () => {
+    expect((await run()).out).not.toContain('version column')
+    await admin.query('ALTER TABLE pam.accounts ADD lock_version integer NOT NULL DEFAULT 0')
+    const { code, out } = await run([], adminUrl)
+    expect(lineOf(out, 'version column')).toMatch(
+      /WARN .*pam\.accounts\.lock_version: if your code has an optimistic lock/,
+    )
+    expect(code).toBe(0)
+    await admin.query('ALTER TABLE pam.accounts DROP lock_version')
+  })
+
   test('no player: no debit is tried, which is no problem', async () => {
     await admin.query('DELETE FROM pam.accounts')
     const { code, out } = await run()

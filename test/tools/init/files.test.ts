@@ -8,7 +8,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { parseWords, valuesOf } from '../../../src/tools/command/option.js'
 import { playersOptions, tablesGiven } from '../../../src/tools/command/players-options.js'
 import { existing, projectFiles, writeFiles } from '../../../src/tools/init/files.js'
-import { type Mapping, playersOf, playersWords } from '../../../src/tools/init/mapping.js'
+import { type Mapping, playersOf, playersWords, viewStatement } from '../../../src/tools/init/mapping.js'
+import { projectReport } from '../../../src/tools/init/printed.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
 import type { Column, Engine, Table } from '../../../src/tools/init/schema.js'
 import { ruleLines } from '../../../src/tools/init/store-file.js'
@@ -106,7 +107,13 @@ describe('examples/init', () => {
   test.each<Given>([{ engine: 'mysql' }, { isModule: false }])(
     'given %o, then all but store.ts are as they are',
     given => {
-      for (const file of ['server.ts', 'kit.ts']) expect(written(given)[file], file).toBe(exampleOf(file))
+      for (const file of ['server.ts', 'kit.ts']) {
+        // ts-jest looks for ./store.js itself, where the project is CommonJS.
+        const text = exampleOf(file)
+        expect(written(given)[file], file).toBe(
+          given.isModule === false ? text.replace("'./store.js'", "'./store'") : text,
+        )
+      }
       expect(written(given)['store.ts']).not.toBe(exampleOf('store.ts'))
     },
   )
@@ -126,6 +133,55 @@ describe('the options of bet-wallet migrate', () => {
     expect(words.join(' ')).toContain(expected)
     const values = valuesOf(playersOptions, parseWords(playersOptions, words).given)
     expect(tablesGiven(values)?.players).toEqual(playersOf(mapping))
+  })
+})
+
+describe('codes outside ISO 4217', () => {
+  const columns = ['account_no text', 'balance numeric(18,6)']
+  const chips = mappingOf('postgres', table('postgres', 'pam.accounts', columns, ['account_no']), {
+    currency: 'CHIP',
+    'may-bet': 'anyone',
+  })
+
+  test('are in the server with the decimals that the column holds, and in the printed audit', () => {
+    expect(written({ mapping: chips })['server.ts']).toContain(
+      "basePath: '/wallet',\n    minorUnits: currency => new Map([['CHIP', 6]]).get(currency), // of codes outside ISO 4217\n",
+    )
+    const { sections } = projectReport({
+      ...{ mapping: chips, folder: '.', paths: [], missing: ['tsx'], needsUrl: false },
+      add: 'pnpm add --save-dev',
+    })
+    expect(JSON.stringify(sections)).toContain('--currency CHIP --minor-units 6 ')
+    expect(JSON.stringify(sections)).toContain('"pnpm add --save-dev tsx')
+  })
+
+  test('of minor units by currency: those alone that ISO 4217 lacks', () => {
+    const mapping = mappingOf('postgres', accounts('postgres'), { 'minor-units': 'EUR=2,GOLD=3' })
+    expect(written({ mapping })['server.ts']).toContain("new Map([['GOLD', 3]])")
+  })
+})
+
+describe('a version column', () => {
+  const columns = [
+    'account_no text',
+    'currency text null',
+    'balance numeric(18,2) null',
+    'lock_version integer default',
+  ]
+  const versioned = table('postgres', 'pam.accounts', columns, ['account_no'])
+
+  test('is in the options, in the printed words and in a view; NULLs are said', () => {
+    const proposal = propose(schemaOf('postgres', versioned), { 'may-bet': 'anyone' })
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(playersOf(proposal.mapping)).toMatchObject({ version: 'lock_version' })
+    expect(playersWords(proposal.mapping).join(' ')).toContain('--version lock_version')
+    const { given } = parseWords(playersOptions, playersWords(proposal.mapping))
+    expect(tablesGiven(valuesOf(playersOptions, given))?.players).toEqual(playersOf(proposal.mapping))
+    expect(proposal.notes.join(' ')).toMatch(
+      /balance may be NULL.*currency may be NULL.*lock_version is counted up with each change of the balance \(players\.version\)/,
+    )
+    const ofEuros = mappingOf('postgres', versioned, { 'may-bet': 'anyone', currency: 'EUR' })
+    expect(viewStatement(ofEuros)).toContain('"balance", "lock_version" FROM')
   })
 })
 

@@ -1,0 +1,116 @@
+/** The players' table as the wallet reads it: a row per currency, for people, and what no call could use. */
+import { isoMinorUnits } from '../../currencies.js'
+import { format } from '../../money.js'
+import { optionChecks } from '../../option-checks.js'
+import { columnsOf } from '../../stores/database/columns.js'
+import type { Players } from '../../stores/database/tables.js'
+import { type Finding, finding } from './finding.js'
+
+/** What differs between the engines. */
+export interface BalanceReader {
+  /** Rows as lists of values. */
+  ask(text: string): Promise<readonly (readonly unknown[])[]>
+  text(expression: string): string
+  /** Text that is grouped by its bytes. */
+  exact(expression: string): string
+}
+
+/** The accounts of one currency. */
+interface Accounts {
+  currency: string
+  count: number
+  withoutBalance: number
+  /** Of one of them, in the column's unit; `null`: all are NULL. */
+  balance: string | null
+}
+
+type Reading = Pick<Players, 'columns' | 'balanceType' | 'minorUnits'>
+
+export interface Read {
+  lines: string[]
+  warnings: string[]
+}
+
+const checks = optionChecks(problem => {
+  throw new RangeError(problem)
+})
+const listedMax = 50
+const unknownUnits = isoMinorUnits('')
+
+/** @param from the players' table, or a SELECT in brackets, with the columns of the options */
+export async function readBalances(reader: BalanceReader, from: string, players: Reading): Promise<Read> {
+  const { currency, balance } = players.columns
+  const rows =
+    await reader.ask(`SELECT MIN(c), COUNT(*), COUNT(*) - COUNT(b), ${reader.text('MAX(b)')} AS balance
+    FROM (SELECT ${reader.text(`player.${currency}`)} AS c, player.${balance} AS b FROM ${from} player) account
+    GROUP BY ${reader.exact('c')} ORDER BY 2 DESC LIMIT ${listedMax}`)
+  return readingOf(
+    rows.map(([code, count, withoutBalance, balance]) => ({
+      ...{ currency: code === null ? '' : String(code), count: Number(count) },
+      ...{ withoutBalance: Number(withoutBalance), balance: balance === null ? null : String(balance) },
+    })),
+    players,
+  )
+}
+
+export function readingOf(all: readonly Accounts[], { balanceType, minorUnits }: Reading): Read {
+  const columns = columnsOf({ idType: 'text', balanceType, minorUnits }, { scale: null }, checks)
+  const warnings: string[] = []
+  const lines = all.map(({ currency, count, withoutBalance, balance }) => {
+    const accounts = `${count} account${count === 1 ? '' : 's'}`
+    if (withoutBalance > 0)
+      warnings.push(
+        `${withoutBalance} of ${currency || 'no currency'} with the balance NULL: each call is a fault (500)`,
+      )
+    if (currency.trim() === '') {
+      warnings.push(`${accounts} without a currency (NULL or empty): no call can use them`)
+      return `(none): ${accounts}`
+    }
+    const iso = isoMinorUnits(currency)
+    const isoText = iso === 0 ? 'no decimals' : `${iso} decimals`
+    if (currency !== currency.toUpperCase())
+      warnings.push(
+        `${currency}, ${accounts}: in small letters, a call in ${currency.toUpperCase()} is refused (INVALID_CURRENCY)`,
+      )
+    else if (iso === unknownUnits)
+      warnings.push(
+        `${currency} is not in ISO 4217: the option minorUnits of the handlers tells its decimals (without it 8), and --minor-units the audit's`,
+      )
+    if (!columns.hasCurrency(currency)) {
+      warnings.push(
+        `${currency}, ${accounts}: players.minorUnits has no entry, and each call is a fault (500)`,
+      )
+      return `${currency}: ${accounts}`
+    }
+    if (balance === null) return `${currency}: ${accounts}`
+    const units = typeof minorUnits === 'number' ? minorUnits : minorUnits.get(currency)
+    const read = `${currency} ${balance} → ${format(columns.fromColumn(balance, currency), iso === unknownUnits ? 0 : iso)} ${currency}`
+    const isOther = balanceType === 'minor-units' && iso !== unknownUnits && units !== iso
+    if (isOther) warnings.push(`${read}; ISO 4217 has ${isoText}: compare it with what the player sees`)
+    return `${read}, one of ${accounts}`
+  })
+  return { lines, warnings }
+}
+
+export function balancesFinding({ lines, warnings }: Read): Finding {
+  if (lines.length === 0) return finding('balances', 'skipped', 'the players table has no rows')
+  const read = 'a balance of each currency, as the wallet reads it: compare it with what the player sees'
+  return warnings.length === 0
+    ? finding('balances', 'read', read, lines)
+    : finding('balances', 'warning', warnings.join('. '), lines)
+}
+
+/** @param found `pam.accounts.lock_version`, of tables that the balance is in; without the declared one */
+export const versionFinding = (found: readonly string[]): Finding[] =>
+  found.length === 0
+    ? []
+    : [
+        finding(
+          'version column',
+          'warning',
+          `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
+            'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
+        ),
+      ]
+
+export const versionNames = ['version', 'lock_version', 'row_version', 'lockversion', 'rowversion']
