@@ -10,22 +10,22 @@ async function main() {
         for (const statement of copy.create) await pool.query(statement)
         for (const { playerId, currency, balance } of players) {
           await pool.query(copy.insert, [playerId, currency])
-          await pool.query(copy.deposit, [balance, playerId])
+          await pool.query(copy.deposit, [balance, ...copy.account(playerId, currency)])
         }
         await copy.migrate()
         return { store: copy.createStore(pool) }
       },
       reopen: () => copy.createStore(second),
-      async depositExternally(_, playerId, amount) {
-        await pool.query(copy.deposit, [amount, playerId])
+      async depositExternally(_, playerId, amount, currency) {
+        await pool.query(copy.deposit, [amount, ...copy.account(playerId, currency)])
       },
       async changeCurrency(_, playerId, currency) {
         await pool.query(copy.changeCurrency, [currency, playerId])
       },
-      async holdPlayer(_, playerId) {
+      async holdPlayer(_, playerId, currency) {
         const connection = await copy.connect(second)
         await connection.query('BEGIN')
-        await connection.query(copy.lock, [playerId])
+        await connection.query(copy.lock, copy.account(playerId, currency))
         return {
           async release() {
             await connection.query('ROLLBACK')
@@ -34,8 +34,7 @@ async function main() {
         }
       },
       advanceClock: null, // no record expires
-      ownRows: null,
-      accountPerCurrency: null, // no hook writes rows
+      ownRows: null, // no hook writes rows
       ...copy.hooks, // who may not bet, and what the columns hold
       // crash, holdCommit: answered commits survive, and none is half done. stopReplication: also a failover
       // settleExternally: your own settlements beside the store

@@ -34,7 +34,9 @@ export const copy = {
   migrate: () => migratePostgres(pool, options),
   createStore: (on: typeof pool) => createPostgresStore(on, options),
   connect: (to: typeof pool) => to.connect(),
+  account: (playerId: string, _: string) => [playerId],
   hooks: {
+    accountPerCurrency: null, // a player has one account
     refuseBets: null, // no rule of your own refuses a bet. closePlayer: your own exclusions
     limits: { digits: 18, scale: 2 }, // of the balance, a bigint
   },

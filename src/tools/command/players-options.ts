@@ -9,6 +9,7 @@ const columnOptions = {
   idType: text('--id-type <type>', 'text (default), bigint, uuid'),
   idCollation: text('--id-collation <name>', 'of a text id on MySQL and MariaDB: utf8mb4_general_ci'),
   currency: text('--currency <column>', 'the currency code: EUR'),
+  accountPerCurrency: on('--account-per-currency', 'a player may have a row for each currency'),
   balance: text('--balance <column>', 'the balance'),
   reserved: text('--reserved <column>', 'what is reserved of it: available is balance - reserved'),
   version: text('--version <column>', "of your code's optimistic lock: lock_version"),

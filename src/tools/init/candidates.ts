@@ -70,17 +70,31 @@ const playerWords = new Set(
 const personal = new Set('email mail phone mobile msisdn document passport ssn iban'.split(' '))
 const names = new Set('name username login nickname nick alias screenname handle'.split(' '))
 
+const persons = new Set('player user customer member punter bettor client'.split(' '))
+const idWords = new Set([...identifying, ...personal, ...names])
+const owners = new Set([...persons, 'account', 'owner'])
+
 const singular = (word: string) => word.replace(/ies$/, 'y').replace(/s$/, '')
 
-/** Of a player by its name, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
-function isOfPlayer(table: Table, { name }: Column): boolean {
+/** Whether a row of the table is a person, by its name. */
+export const isOfPersons = (name: string) =>
+  wordsOf(name).some(word => persons.has(singular(word))) && !isOtherName(name)
+
+/** Of a player by its name or foreign key, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
+function isOfPlayer(table: Table, { name }: Column, of: ReadonlySet<string> = playerWords): boolean {
   const row = new Set(wordsOf(table.name).map(singular))
   const words = wordsOf(name)
-  return (
-    words.some(word => playerWords.has(word) && !row.has(word)) &&
+  const isNamed =
+    words.some(word => of.has(word) && !row.has(word)) &&
     words.some(word => identifying.has(word) || names.has(word))
-  )
+  return isNamed || table.foreignKeys.some(({ column, to }) => column === name && isOfPersons(to.table))
 }
+
+/** The players' own columns beside a key that numbers the rows of the table: `user_id` beside `id` of `wallets`. */
+export const ownersBeside = (engine: Engine, table: Table, id: Column): Column[] =>
+  isOfPlayer(table, id, owners)
+    ? []
+    : table.columns.filter(each => isOfPlayer(table, each, owners) && idTypeOf(engine, each) !== null)
 
 export const isUniqueAlone = ({ uniqueKeys }: Table, { name }: Column): boolean =>
   uniqueKeys.some(([first, ...more]) => first === name && more.length === 0)
@@ -90,48 +104,49 @@ export const isUniqueWith = ({ uniqueKeys }: Table, id: Column, currency: Column
   currency !== null &&
   uniqueKeys.some(key => key.length === 2 && key.includes(id.name) && key.includes(currency.name))
 
+/** The players' own columns first. */
 export function idCandidates(engine: Engine, table: Table): Candidates {
-  const currency = currencyCandidates(engine, table).candidates[0]?.column ?? null
-  const found = judged(table, column => judgeId(engine, table, column, currency))
-  const unique = found.candidates.filter(({ column }) => isUniqueAlone(table, column))
-  if (table.isView || !unique.some(({ likely }) => likely)) return found
-  // On PostgreSQL a unique index without a constraint, such as Prisma creates, is not in information_schema.
-  const mayBeUnique = ({ column }: Candidate) =>
-    has(column.name, external) || isOfPlayer(table, column) || isUniqueWith(table, column, currency)
-  return { ...found, candidates: found.candidates.filter(each => unique.includes(each) || mayBeUnique(each)) }
+  const currencies = currencyCandidates(engine, table).candidates.map(({ column }) => column)
+  const found = judged(table, column => judgeId(engine, table, column, currencies))
+  const rank = ({ column }: Candidate) => (ownersBeside(engine, table, column).length === 0 ? 0 : 1)
+  return { ...found, candidates: found.candidates.toSorted((one, other) => rank(one) - rank(other)) }
 }
 
-const external = new Set(['external', 'public', 'uuid', 'guid'])
-
-/** Whether a column that is no key looks like the player's id, so that a key may be that of a row only. */
-export const hasSeveralRows = (table: Table, { rejected }: Candidates): boolean =>
-  rejected.some(({ column }) => isOfPlayer(table, column))
-
-function judgeId(engine: Engine, table: Table, column: Column, currency: Column | null): Judgement {
+function judgeId(engine: Engine, table: Table, column: Column, currencies: readonly Column[]): Judgement {
   const alone = isUniqueAlone(table, column)
-  const perCurrency = isUniqueWith(table, column, currency)
   const isNamed = has(column.name, identifying) && !isForeign(table, column)
-  if (!alone && !perCurrency && !isNamed && !has(column.name, names)) return null
-  if (has(column.name, new Set(['currency', 'balance', 'status']))) return null
+  const isOwner = isOfPlayer(table, column)
+  const currency = currencies.find(each => isUniqueWith(table, column, each))
+  if (!alone && currency === undefined && !isNamed && !isOwner && !has(column.name, names)) return null
+  if (currencies.includes(column) || has(column.name, new Set(['balance', 'status']))) return null
   if (idTypeOf(engine, column) === null)
     return { problem: `${column.declared}: a playerId must be text, an integer or a UUID` }
   if (has(column.name, personal)) return alone ? { problem: 'personal data is no id: it changes' } : null
   if (column.nullable && !table.isView) return alone ? { problem: 'it may be NULL' } : null
-  const likely = !has(column.name, names) || isOfPlayer(table, column)
-  if (alone) return { reason: `${column.declared}, unique`, likely }
-  if (perCurrency)
-    return { reason: `${column.declared}, unique together with ${currency?.name}`, likely: true }
-  // MySQL shows every index of a table.
-  if (!table.isView && engine === 'mysql')
-    return isOfPlayer(table, column)
-      ? {
-          problem: `it is not unique: a player may have several rows. If it has one, create the key: ALTER TABLE ${table.schema}.${table.name} ADD UNIQUE (${column.name})`,
-        }
-      : null
-  return {
-    reason: `${column.declared}; no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one`,
-    likely,
-  }
+  const beside = ownersBeside(engine, table, column)
+  const isLikely = !has(column.name, names) || isOwner
+  if (alone && beside.length > 0)
+    return {
+      reason: `${column.declared}, unique: it numbers the rows of ${table.name}, and ${ofPlayer(beside)}`,
+      likely: isLikely && isOfPersons(table.name),
+    }
+  if (alone) return { reason: `${column.declared}, unique`, likely: isLikely }
+  if (currency !== undefined)
+    return { reason: `${column.declared}, unique together with ${currency.name}`, likely: true }
+  if (table.isView) return { reason: column.declared, likely: isLikely }
+  return isOwner ? { problem: notUnique(table, column, currencies) } : null
+}
+
+/** `user_id is the player's` */
+export const ofPlayer = (columns: readonly Column[]) =>
+  `${columns.map(({ name }) => name).join(', ')} ${columns.length === 1 ? 'is' : 'are'} the player's`
+
+/** Of an id that the store would refuse, with what helps. */
+export function notUnique(table: Table, { name }: Column, currencies: readonly Column[]): string {
+  const key = table.uniqueKeys.find(each => each.includes(name))
+  const with_ = key === undefined ? '' : ` but together with ${key.filter(each => each !== name).join(', ')}`
+  const columns = [name, ...currencies.slice(0, 1).map(currency => currency.name)].join(', ')
+  return `it is not unique${with_}: a player may have several rows. Name a view of one row each; or, if there is one, CREATE UNIQUE INDEX ${table.name}_player ON ${table.schema}.${table.name} (${columns})`
 }
 
 /** The id of something that a player has or belongs to. */
@@ -150,6 +165,7 @@ const otherMoney = new Set(
     ' ',
   ),
 )
+const derived = new Set(['snapshot', 'cached', 'cache'])
 const minorWords = new Set('cents cent minor pence subunits'.split(' '))
 
 /** Whether the name says that an integer is in minor units. */
@@ -183,8 +199,9 @@ export function balanceProblem(engine: Engine, column: Column): string | null {
   if (!column.updatable) return 'it is computed, or cannot be updated'
   if (declared.includes('zerofill')) return 'ZEROFILL adds zeros to its text'
   if (smallTypes.includes(type)) return `${declared} is too small for money`
-  if (balanceType !== 'numeric' || precision === null || scale === null) return null
-  if (scale < 2) return `${declared} would round cents: widen it, or use an integer of minor units`
+  if (!['numeric', 'decimal'].includes(type) || precision === null || scale === null) return null
+  if (scale === 1 || scale < 0)
+    return `${declared} would round cents: widen it, or use an integer of minor units`
   if (precision - scale < wholeDigitsMin) return `${declared} is too small for money`
   return engine === 'mysql' && scale > mysqlScaleMax
     ? `${declared} has more than ${mysqlScaleMax} decimals`
@@ -201,12 +218,14 @@ export function balanceCandidates(engine: Engine, table: Table): Candidates {
     if ((isOther || !isBalance) && balanceTypeOf(engine, column) === 'text') return null
     const problem = balanceProblem(engine, column)
     if (problem !== null) return isOther ? null : { problem }
-    return {
-      reason: `${column.declared}${isOther ? '; its name says that it is not the balance for bets' : ''}`,
-      likely: !isOther,
-    }
+    const isDerived = has(column.name, derived)
+    const but = isDerived ? derivedText : '; its name says that it is not the balance for bets'
+    return { reason: `${column.declared}${isOther || isDerived ? but : ''}`, likely: !isOther && !isDerived }
   })
 }
+
+const derivedText =
+  '; its name says that it is computed from entries: bets change it, and the next computation would undo them'
 
 const lockedWords = new Set('locked reserved blocked pending held hold frozen escrow'.split(' '))
 
@@ -224,6 +243,8 @@ export const versionColumn = ({ columns }: Table): Column | null =>
 // The currency
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))
+/** Currencies if nothing else is in the name: `asset_code`, and not `access_token`. */
+const assetWords = new Set('asset coin token symbol code'.split(' '))
 const otherCurrencies = new Set(['preferred', 'display', 'base'])
 
 export function currencyProblem(engine: Engine, { type, declared }: Column): string | null {
@@ -236,14 +257,23 @@ export function currencyProblem(engine: Engine, { type, declared }: Column): str
 
 export function currencyCandidates(engine: Engine, table: Table): Candidates {
   return judged(table, column => {
-    if (!has(column.name, currencyWords)) return null
+    const { name, declared } = column
     const problem = currencyProblem(engine, column)
-    if (problem !== null) return { problem }
-    const isOther = has(column.name, otherCurrencies)
-    return {
-      reason: `${column.declared}${isOther ? '; its name says that it is not the currency of the balance' : ''}`,
-      likely: !isOther,
+    if (has(name, currencyWords)) {
+      if (problem !== null) return { problem }
+      const isOther = has(name, otherCurrencies)
+      return {
+        reason: `${declared}${isOther ? '; its name says that it is not the currency of the balance' : ''}`,
+        likely: !isOther,
+      }
     }
+    const words = wordsOf(name)
+    if (problem !== null || words.join() === 'code') return null
+    const key = table.uniqueKeys.find(each => each.length === 2 && each[1] === name)
+    const isAsset = words.every(word => assetWords.has(word))
+    if (!isAsset && (key === undefined || words.some(word => idWords.has(word)))) return null
+    const beside = key === undefined ? '' : `, unique together with ${key[0]}`
+    return { reason: `${declared}${beside}: is it a code such as EUR?`, likely: isAsset && key !== undefined }
   })
 }
 
@@ -295,13 +325,18 @@ function codesOf(
 
 // The table
 
-const otherTables = new Set(
-  'history log ledger transaction audit snapshot archive backup old tmp temp bet payment deposit withdrawal bonus affiliate agent operator merchant report daily statement entry movement event staging journal round session jackpot bank house outbox'.split(
+const entries =
+  'history log ledger transaction transfer entry movement event journal statement posting'.split(' ')
+const otherTables = new Set([
+  ...entries,
+  ...'audit snapshot archive backup old tmp temp bet payment deposit withdrawal bonus affiliate agent operator merchant report daily staging round session jackpot bank house outbox'.split(
     ' ',
   ),
-)
+])
 
 export const isPlayersName = (name: string) => wordsOf(name).some(word => playerWords.has(singular(word)))
 
 /** A table of something else that has a balance: a booking, an agent. */
 export const isOtherName = (name: string) => wordsOf(name).some(word => otherTables.has(singular(word)))
+
+export const isEntriesName = (name: string) => wordsOf(name).some(word => entries.includes(singular(word)))

@@ -97,9 +97,15 @@ export function createStatements(mapping: Mapping): string[] {
   ]
 }
 
+/** The columns of an account. */
+const keyOf = (mapping: Mapping): string[] => [
+  mapping.id.name,
+  ...(mapping.accountPerCurrency ? [currencyColumn(mapping)] : []),
+]
+
 /** What the copy needs to hold the kit's players. */
 function changesOf(mapping: Mapping): string[] {
-  const { engine, table, id } = mapping
+  const { engine, table, id, accountPerCurrency } = mapping
   const isKeyless = isBare(mapping) || (engine === 'postgres' && dropsKeys(mapping))
   return [
     ...(engine === 'mysql' && !isKeyless && dropsKeys(mapping) ? ['DROP PRIMARY KEY'] : []),
@@ -107,7 +113,13 @@ function changesOf(mapping: Mapping): string[] {
     ...currencyChanges(mapping),
     ...table.columns.flatMap(column => requiredChanges(mapping, column)),
     ...closingChanges(mapping),
-    ...(isKeyless || !isUniqueAlone(table, id) ? [`ADD UNIQUE (${sqlName(engine, id.name)})`] : []),
+    ...(isKeyless || !(accountPerCurrency || isUniqueAlone(table, id))
+      ? [
+          `ADD UNIQUE (${keyOf(mapping)
+            .map(each => sqlName(engine, each))
+            .join(', ')})`,
+        ]
+      : []),
   ]
 }
 
@@ -137,7 +149,7 @@ function currencyChanges(mapping: Mapping): string[] {
     return []
   return onPostgres
     ? [`ALTER ${name} DROP DEFAULT`, `ALTER ${name} TYPE text`]
-    : [`MODIFY ${name} varchar(16)`]
+    : [`MODIFY ${name} varchar(16) NOT NULL`]
 }
 
 /** Another column that an INSERT may not leave out. */
@@ -155,6 +167,7 @@ function requiredChanges(mapping: Mapping, column: Column): string[] {
 const ruleOf = (mapping: Mapping) =>
   mapping.mayBet.filter(
     each =>
+      each.behind === null &&
       isWritten(mapping, each) &&
       ![mapping.id.name, mapping.balance.name, currencyColumn(mapping)].includes(each.column.name),
   )
@@ -176,8 +189,9 @@ export function copyStatements(mapping: Mapping): Record<string, string> {
   const { engine, id } = mapping
   const onPostgres = engine === 'postgres'
   const place = (index: number) => (onPostgres ? `$${index}` : '?')
-  const where = (index: number) => `WHERE ${sqlName(engine, id.name)} = ${place(index)}`
-  const update = (set: string) => `UPDATE ${copyName(mapping)} SET ${set} ${where(2)}`
+  const where = (index: number, key = keyOf(mapping)) =>
+    `WHERE ${key.map((name, part) => `${sqlName(engine, name)} = ${place(index + part)}`).join(' AND ')}`
+  const update = (set: string, key?: string[]) => `UPDATE ${copyName(mapping)} SET ${set} ${where(2, key)}`
   const columns = writtenColumns(mapping).map(each => sqlName(engine, each))
   const allowed = ruleOf(mapping).map(
     ({ column, values }) => `, ${literalOf(engine, column, values[0] ?? null)}`,
@@ -185,7 +199,7 @@ export function copyStatements(mapping: Mapping): Record<string, string> {
   return {
     insert: `INSERT INTO ${copyName(mapping)} (${columns.join(', ')}) VALUES (${place(1)}, ${place(2)}, 0${allowed.join('')}${', 0'.repeat(lockedOf(mapping).length)})`,
     deposit: update(depositOf(mapping)),
-    changeCurrency: update(`${sqlName(engine, currencyColumn(mapping))} = ${place(1)}`),
+    changeCurrency: update(`${sqlName(engine, currencyColumn(mapping))} = ${place(1)}`, [id.name]),
     lock: `SELECT ${onPostgres ? '' : '1 '}FROM ${copyName(mapping)} ${where(1)} FOR UPDATE`,
     drop: `DROP SCHEMA ${copySchema}${onPostgres ? ' CASCADE' : ''}`,
   }
@@ -201,7 +215,7 @@ export function untestedPart(mapping: Mapping): string | null {
 
 /** The condition that the kit breaks to exclude a player; `null`: none can be. */
 function closingCondition(mapping: Mapping): { column: Column; value: string } | null {
-  for (const condition of mapping.mayBet.filter(each => isWritten(mapping, each))) {
+  for (const condition of mapping.mayBet.filter(each => each.behind === null && isWritten(mapping, each))) {
     const value = closedValue(mapping.engine, condition)
     if (value !== null) return { column: condition.column, value }
   }

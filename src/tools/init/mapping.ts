@@ -2,6 +2,7 @@
 import { isoMinorUnits } from '../../currencies.js'
 import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/index.js'
 import { balanceTypeOf, type CodeBehind, idTypeOf, versionColumn } from './candidates.js'
+import type { Ledger } from './ledger.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
@@ -23,11 +24,17 @@ export interface Mapping {
   codeBehind: CodeBehind | null
   /** The currency of all players; with a column: only its rows are players. */
   onlyCurrency: string | null
+  /** Whether a player may have a row for each currency. */
+  accountPerCurrency: boolean
   /** `null`: the balance has decimals. */
   minorUnits: MinorUnits | null
   /** Of the players who may bet; none: everyone may. */
   mayBet: readonly Condition[]
+  /** Tables of entries about the balance, which bets would not be in. */
+  ledgers: readonly Ledger[]
   exactCollation: string | null
+  /** Whether the view of an earlier try is there, maybe with other columns. */
+  hasOldView: boolean
   /** What the table reads, if it is a view: tables, and views with what these read. */
   below: readonly Table[]
 }
@@ -77,18 +84,19 @@ export const viewName = 'bet_wallet_players'
 /** Of the view, and of the kit's copy where the table has none. */
 const currencyName = 'currency'
 
-const isEnum = ({ engine, currency }: Mapping) => engine === 'postgres' && currency?.type === 'user-defined'
+/** A type of PostgreSQL that the store cannot read, such as citext. */
+const isCast = ({ currency }: Mapping) => currency?.type === 'user-defined' && currency.labels === null
 
 /** Whether the store needs a view: the table lacks a currency as text, or has several rows of a player. */
 export const needsView = (mapping: Mapping): boolean =>
-  mapping.onlyCurrency !== null || mapping.codeBehind !== null || isEnum(mapping)
+  mapping.onlyCurrency !== null || mapping.codeBehind !== null || isCast(mapping)
 
 /** The column of the currency, as the store reads it. */
 export const currencyColumn = ({ currency }: Mapping): string => currency?.name ?? currencyName
 
 /** The options of the store, in the order in which they are written. */
 export function playersOf(mapping: Mapping): PlayersOptions {
-  const { engine, table, id, balance, minorUnits } = mapping
+  const { engine, table, id, balance, minorUnits, accountPerCurrency } = mapping
   const idType = idTypeOf(engine, id) ?? 'text'
   const balanceType = balanceTypeOf(engine, balance) ?? 'numeric'
   const version = versionColumn(table)
@@ -98,6 +106,7 @@ export function playersOf(mapping: Mapping): PlayersOptions {
     ...(idType === 'text' ? {} : { idType }),
     ...(engine === 'mysql' && idType === 'text' ? { idCollation: id.collation ?? 'binary' } : {}),
     currency: currencyColumn(mapping),
+    ...(accountPerCurrency && { accountPerCurrency }),
     balance: balance.name,
     ...(version === null ? {} : { version: version.name }),
     ...(balanceType === 'numeric' ? {} : { balanceType }),
@@ -115,28 +124,28 @@ export function playersWords(mapping: Mapping): string[] {
   const words = Object.entries({ players: table, ...others, ...(units.length > 0 && { minorUnits: units }) })
   return words.flatMap(([name, value]) => [
     `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`,
-    String(value),
+    ...(value === true ? [] : [String(value)]),
   ])
 }
 
 /** The statement that creates the view; `null`: the store reads the table itself. */
 export function viewStatement(mapping: Mapping): string | null {
   if (!needsView(mapping)) return null
-  const { engine, table, id, balance, currency, onlyCurrency, codeBehind, mayBet } = mapping
+  const { engine, table, id, balance, currency, onlyCurrency, codeBehind } = mapping
   const name = (text: string) => sqlName(engine, text)
   const asText = (code: string) => (engine === 'postgres' ? `${code}::text` : code)
   const column = currency === null ? '' : name(currency.name)
   const shown = () => {
     if (codeBehind !== null) return asText(`(${codeOf(engine, codeBehind)})`)
     if (currency === null) return asText(sqlText(engine, onlyCurrency ?? ''))
-    return isEnum(mapping) ? asText(column) : column
+    return isCast(mapping) ? asText(column) : column
   }
   const as = name(currencyColumn(mapping))
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
   const shownAlready = [id.name, balance.name, currencyColumn(mapping)]
   const version = versionColumn(table)
-  const read = [...(version === null ? [] : [version]), ...mayBet.map(({ column }) => column)]
+  const read = [...(version === null ? [] : [version]), ...readColumns(mapping)]
   const others = [...new Set(read)].flatMap(column =>
     shownAlready.includes(column.name) ? [] : [`, ${name(column.name)}`],
   )
@@ -146,6 +155,15 @@ export function viewStatement(mapping: Mapping): string | null {
     `FROM ${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
   )
 }
+
+/** CREATE OR REPLACE cannot rename a column. */
+export const dropViewStatement = ({ engine, table }: Mapping) =>
+  `DROP VIEW ${sqlName(engine, table.schema)}.${sqlName(engine, viewName)}`
+
+/** Those of the table that the rule reads. */
+const readColumns = ({ mayBet }: Mapping) => [
+  ...new Set(mayBet.map(({ column, behind }) => behind?.from ?? column)),
+]
 
 /** Of one player. A join could not be updated. */
 function codeOf(engine: Engine, { column, to, key, code }: CodeBehind): string {
@@ -163,21 +181,25 @@ function codeOf(engine: Engine, { column, to, key, code }: CodeBehind): string {
 export function moreGrants(mapping: Mapping, role: string): string[] {
   const { engine, table, id, below, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)
-  if (engine === 'postgres' || !(needsView(mapping) || table.isView)) {
-    const columns = mayBet.map(({ column }) => name(column.name)).join(', ')
-    const relation = needsView(mapping) ? viewName : table.name
-    return columns === ''
-      ? []
-      : [`GRANT SELECT (${columns}) ON ${name(table.schema)}.${name(relation)} TO ${name(role)};`]
-  }
   const grant = (privilege: string, relation: string, schema = table.schema) =>
     `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
+  const read = (columns: readonly Column[], relation: string, schema?: string) =>
+    grant(`SELECT (${columns.map(each => name(each.name)).join(', ')})`, relation, schema)
+  const persons = mayBet.flatMap(({ behind, column }) =>
+    behind === null ? [] : [read([...new Set([behind.key, column])], behind.to.name, behind.to.schema)],
+  )
+  if (engine === 'postgres' || !(needsView(mapping) || table.isView)) {
+    const columns = readColumns(mapping)
+    const relation = needsView(mapping) ? viewName : table.name
+    return columns.length === 0 ? [] : [read(columns, relation), ...persons]
+  }
   const view = playersOf(mapping).table.slice(table.schema.length + 1)
   const own = needsView(mapping) && !table.isView ? [grant(`SELECT (${name(id.name)})`, table.name)] : []
   const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
   return [
     ...views.map(each => grant('SELECT, SHOW VIEW', each)),
     ...own,
+    ...persons,
     ...[...below, ...(codeBehind === null ? [] : [codeBehind.to])].map(
       ({ schema, name: relation, isView, columns }) =>
         grant(isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`, relation, schema),

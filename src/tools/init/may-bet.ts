@@ -1,15 +1,50 @@
-/** Who may bet, by columns of the players' table: the operator's answer, as conditions of SQL. */
-import { integerTypes } from './candidates.js'
-import type { Column, Engine, Table } from './schema.js'
+/** Who may bet, by columns of the players' table or of the player behind it: the answer, as conditions of SQL. */
+import { idTypeOf, integerTypes, isOfPersons, isUniqueAlone, wordsOf } from './candidates.js'
+import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
 
 /** The column has one of these values; `null` is NULL. */
 export interface Condition {
   column: Column
   values: readonly (string | null)[]
+  /** Where the column is, if not in the players' table. */
+  behind: Link | null
 }
 
-const statusNames = /status|state|blocked|closed|active|suspend|excluded|exclusion|banned/i
+/** The row of a person, to which a row of the players' table leads. */
+export interface Link {
+  from: Column
+  to: Table
+  key: Column
+}
+
+/** By a foreign key; or from the id to a key of the same name, or from `userId` to the id of `users`. */
+export function linksOf({ engine, tables }: DatabaseSchema, table: Table): Link[] {
+  return tables.flatMap(to => {
+    if (to === table || to.isView || !isOfPersons(to.name)) return []
+    const words = wordsOf(to.name).map(word => word.replace(/s$/, ''))
+    const leads = (from: Column, key: Column) =>
+      table.foreignKeys.some(
+        ({ column, to: target }) =>
+          column === from.name &&
+          target.schema === to.schema &&
+          target.table === to.name &&
+          target.column === key.name,
+      ) ||
+      (isUniqueAlone(to, key) &&
+        idTypeOf(engine, from) === idTypeOf(engine, key) &&
+        (key.name === 'id'
+          ? wordsOf(from.name).join() === [...words, 'id'].join()
+          : key.name === from.name && wordsOf(key.name).includes('id')))
+    const found = table.columns.flatMap(from =>
+      to.columns.filter(key => leads(from, key)).map(key => ({ from, to, key })),
+    )
+    return found.slice(0, 1)
+  })
+}
+
+const statusNames =
+  /status|state|blocked|closed|active|suspend|exclu|banned|delet|disabled|enabled|locked|terminated|frozen|kyc|verified|(?:may|can)_?bet/i
 
 /** Columns that may say whether a player may bet. @param amounts columns that their names only seem to fit */
 export const statusColumns = (table: Table, amounts: readonly Column[]): Column[] =>
@@ -29,9 +64,14 @@ const allValues = (column: Column): readonly string[] =>
   column.labels ?? (kindOf(column) === 'boolean' ? ['true', 'false'] : [])
 
 /** What can be stated about a column, for a question. */
-export function describedStatus(table: Table, column: Column): { value: string; reason: string } {
-  const { name, declared, nullable } = column
-  const rule = table.checks.find(clause => clause.includes(name))
+export function describedStatus(
+  table: Table,
+  column: Column,
+  before = '',
+): { value: string; reason: string } {
+  const { declared, nullable } = column
+  const name = `${before}${column.name}`
+  const rule = table.checks.find(clause => clause.includes(column.name))
   const type = column.labels === null ? declared : 'enum'
   const values = allValues(column).length === 0 ? '' : `: ${allValues(column).join(', ')}`
   return {
@@ -41,16 +81,22 @@ export function describedStatus(table: Table, column: Column): { value: string; 
 }
 
 /**
- * @param text `state=active,trial`; several columns, all of which must agree: `state=active; closed_at=null`
+ * @param text `state=active,trial`; several columns, all of which must agree: `state=active; users.closed_at=null`
  * @returns a text: what is wrong with it
  */
-export function conditionsIn(table: Table, text: string): readonly Condition[] | string {
+export function conditionsIn(
+  table: Table,
+  text: string,
+  links: readonly Link[],
+): readonly Condition[] | string {
   const found: Condition[] = []
   for (const part of text.split(';').map(each => each.trim())) {
     const [, name = '', list = ''] = /^([^=]*[^=\s])\s*=(.*)$/.exec(part) ?? []
     if (name === '')
       return `--may-bet must be as in state=active,trial, or anyone, not ${JSON.stringify(part)}`
-    const column = table.columns.find(each => each.name === name)
+    const behind = links.find(({ to }) => name.startsWith(`${to.name}.`)) ?? null
+    const inTable = behind === null ? name : name.slice(behind.to.name.length + 1)
+    const column = (behind?.to ?? table).columns.find(each => each.name === inTable)
     if (column === undefined)
       return `--may-bet: ${table.schema}.${table.name} has no column ${name}. Its columns are ${table.columns.map(each => each.name).join(', ')}`
     if (found.some(each => each.column === column))
@@ -59,7 +105,7 @@ export function conditionsIn(table: Table, text: string): readonly Condition[] |
     const wrong = values.indexOf(undefined)
     if (wrong >= 0)
       return `--may-bet ${part}: ${JSON.stringify(list.split(',')[wrong]?.trim())} is no value of ${name}, which is ${expected(column)}`
-    found.push({ column, values: values as (string | null)[] })
+    found.push({ column, values: values as (string | null)[], behind })
   }
   return found
 }
@@ -87,7 +133,10 @@ function expected(column: Column): string {
 /** As it is stated. */
 export const statedText = (conditions: readonly Condition[]): string =>
   conditions
-    .map(({ column, values }) => `${column.name}=${values.map(each => each ?? 'null').join(',')}`)
+    .map(
+      ({ column, values, behind }) =>
+        `${behind === null ? '' : `${behind.to.name}.`}${column.name}=${values.map(each => each ?? 'null').join(',')}`,
+    )
     .join('; ')
 
 /** A value in SQL. */
@@ -102,8 +151,18 @@ export function literalOf(engine: Engine, column: Column, value: string | null):
 export const conditionsSql = (engine: Engine, conditions: readonly Condition[]): string =>
   conditions.map(each => conditionSql(engine, each)).join(' AND ')
 
-function conditionSql(engine: Engine, { column, values }: Condition): string {
-  const name = sqlName(engine, column.name)
+function conditionSql(engine: Engine, { behind, ...condition }: Condition): string {
+  if (behind === null) return ownSql(engine, condition, '')
+  const name = (text: string) => sqlName(engine, text)
+  const { from, to, key } = behind
+  return (
+    `EXISTS (SELECT 1 FROM ${name(to.schema)}.${name(to.name)} person ` +
+    `WHERE person.${name(key.name)} = player.${name(from.name)} AND ${ownSql(engine, condition, 'person.')})`
+  )
+}
+
+function ownSql(engine: Engine, { column, values }: Omit<Condition, 'behind'>, before: string): string {
+  const name = `${before}${sqlName(engine, column.name)}`
   const listed = values.flatMap(value => (value === null ? [] : [literalOf(engine, column, value)]))
   const isListed = listed.length === 1 ? `${name} = ${listed[0]}` : `${name} IN (${listed.join(', ')})`
   if (!values.includes(null)) return isListed

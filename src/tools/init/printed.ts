@@ -1,7 +1,14 @@
 /** What `init` proposes and writes, for people. */
 import type { Block, Fact, Report } from '../report/model.js'
 import { shellWord } from '../wire/curl.js'
-import { type Mapping, moreGrants, ownDecimals, playersWords, viewStatement } from './mapping.js'
+import {
+  dropViewStatement,
+  type Mapping,
+  moreGrants,
+  ownDecimals,
+  playersWords,
+  viewStatement,
+} from './mapping.js'
 import type { Proposal } from './propose.js'
 
 /** The mapping, its reasons, and what is still to be answered. */
@@ -64,6 +71,9 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
   const steps = [
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
     missing.length > 0 && `${add} ${missing.join(' ')}`,
+    view !== null &&
+      mapping.hasOldView &&
+      `${dropViewStatement(mapping)};  # SQL: of an earlier try, which may have other columns`,
     view !== null && `${view};  # SQL: the wallet reads your table by this view`,
     `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
     `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,

@@ -9,26 +9,38 @@ import {
   codesElsewhere,
   currencyCandidates,
   currencyProblem,
-  hasSeveralRows,
   idCandidates,
   idTypeOf,
+  isOfPersons,
   isOtherName,
   isPlayersName,
   isUniqueAlone,
   isUniqueWith,
   lockedColumns,
+  notUnique,
+  ofPlayer,
+  ownersBeside,
   saysMinorUnits,
   versionColumn,
 } from './candidates.js'
+import { ledgersOf } from './ledger.js'
 import {
   fractionTextOf,
   type Mapping,
   type MinorUnits,
   minorUnitsIn,
+  needsView,
   tablesBelow,
   viewName,
 } from './mapping.js'
-import { type Condition, conditionsIn, describedStatus, statedText, statusColumns } from './may-bet.js'
+import {
+  type Condition,
+  conditionsIn,
+  describedStatus,
+  linksOf,
+  statedText,
+  statusColumns,
+} from './may-bet.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
@@ -100,8 +112,9 @@ function proposeColumns(
   if ('value' in id && 'value' in balance && id.value === balance.value)
     throw new Impossible(`--balance: ${balance.value.name} is the id already`)
   const currency = chosenCurrency(schema, table, answers, 'value' in id ? id.value : null)
+  if ('value' in id && 'value' in currency) checkUnique(table, id.value, currency.value)
   const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
-  const mayBet = chosenConditions(table, answers, 'value' in balance ? balance.value : null)
+  const mayBet = chosenConditions(schema, table, answers, 'value' in balance ? balance.value : null)
   const parts = { id, currency, balance, units, mayBet }
   const reasons = reasonsOf(table, reason, parts)
   const questions = Object.values(parts).flatMap(part =>
@@ -113,11 +126,13 @@ function proposeColumns(
     engine,
     table,
     exactCollation: schema.exactCollation,
+    hasOldView: schema.tables.some(each => each.schema === table.schema && each.name === viewName),
     below: tablesBelow(table, schema.tables),
     id: decided.id.value,
     balance: decided.balance.value,
     minorUnits: decided.units.value,
     mayBet: decided.mayBet.value,
+    ledgers: ledgersOf(table, decided.id.value, schema.tables),
     ...decided.currency.value,
   }
   return { status: 'ready', mapping, notes: notesOf(mapping, codesElsewhere(schema, table)), reasons }
@@ -217,11 +232,11 @@ function checkTable({ schema, name, storage }: Table): void {
 }
 
 function nearMisses(engine: Engine, tables: readonly Table[]): string {
-  const misses = tables.flatMap(table =>
-    [...balanceCandidates(engine, table).rejected].map(
-      ({ column, reason }) => `${fullName(table)}.${column.name} (${reason})`,
-    ),
-  )
+  const misses = tables.flatMap(table => {
+    const { candidates, rejected } = balanceCandidates(engine, table)
+    const all = [...rejected, ...candidates.filter(each => !each.likely && isPlayersName(table.name))]
+    return all.map(({ column, reason }) => `${fullName(table)}.${column.name} (${reason})`)
+  })
   return misses.length === 0 ? '' : `. Not usable: ${listed(misses)}`
 }
 
@@ -240,7 +255,7 @@ function chosenId(engine: Engine, table: Table, { id }: Answers): Decision<Colum
   if (id === undefined) {
     const why = found.rejected.map(({ column, reason }) => ` Not ${column.name}: ${reason}.`).join('')
     const text = `Which column is the playerId that the platform sends?${why}`
-    return chosenColumn('id', text, found, hasSeveralRows(table, found))
+    return chosenColumn('id', text, found)
   }
   const column = named(table, 'id', id)
   if (idTypeOf(engine, column) === null)
@@ -258,20 +273,18 @@ function chosenBalance(engine: Engine, table: Table, { balance }: Answers): Deci
   return { value: column, reason: reasonIn(found, column) }
 }
 
+/** Before anything is created: the store would refuse it. */
+function checkUnique(table: Table, id: Column, { currency, onlyCurrency, accountPerCurrency }: Currency) {
+  const isOfRows = accountPerCurrency || (onlyCurrency !== null && isUniqueWith(table, id, currency))
+  if (!table.isView && !isUniqueAlone(table, id) && !isOfRows)
+    throw new Impossible(`--id: ${id.name}: ${notUnique(table, id, currency === null ? [] : [currency])}`)
+}
+
 const reasonIn = ({ candidates }: Candidates, column: Column) =>
   `as stated; ${candidates.find(each => each.column === column)?.reason ?? column.declared}`
 
-/**
- * The only likely candidate, or a question.
- *
- * @param isUnsure whether to ask although there is only one
- */
-function chosenColumn(
-  option: 'id' | 'balance',
-  text: string,
-  found: Candidates,
-  isUnsure = false,
-): Decision<Column> {
+/** The only likely candidate, or a question. */
+function chosenColumn(option: 'id' | 'balance', text: string, found: Candidates): Decision<Column> {
   const { candidates, rejected } = found
   const [one, ...more] = candidates.filter(each => each.likely)
   const why = rejected.map(({ column, reason }) => `${column.name} (${reason})`)
@@ -279,7 +292,7 @@ function chosenColumn(
     throw new Impossible(
       `No column can be the ${option === 'id' ? 'playerId' : 'balance'}${why.length === 0 ? '' : `: ${listed(why)}`}. Name it: --${option}`,
     )
-  if (one === undefined || more.length > 0 || isUnsure) {
+  if (one === undefined || more.length > 0) {
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
     return { question: { option, text, choices } }
   }
@@ -298,7 +311,11 @@ interface Currency {
   /** All players have this one; with a column: the rows of it. */
   onlyCurrency: string | null
   codeBehind: CodeBehind | null
+  accountPerCurrency: boolean
 }
+
+/** A currency of one account per player. */
+const single = { codeBehind: null, onlyCurrency: null, accountPerCurrency: false }
 
 /** How an answer names it. */
 const nameOfCode = ({ column, code }: CodeBehind) => `${column.name}.${code.name}`
@@ -322,14 +339,11 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT ${others}, ${shown} AS currency FROM ${fullName(table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
-  const owner = onPostgres
-    ? '. The owner of the table sees its foreign keys: init then proposes such a view'
-    : ''
   const behind = code === undefined ? '' : `${name} leads to ${fullName(code.to)}.${code.code.name}. `
-  return `${behind}Create a view with the code as text, and name it by --players: ${view}${why}${owner}`
+  return `${behind}Create a view with the code as text, and name it by --players: ${view}${why}`
 }
 
-const codePattern = /^[A-Z][A-Z0-9]{2,15}$/
+const codePattern = /^[A-Z][A-Z0-9]{1,15}$/
 
 function chosenCurrency(
   schema: DatabaseSchema,
@@ -356,7 +370,7 @@ function chosenCurrency(
       )
     const reason =
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
-    return { value: { currency: column, onlyCurrency: answer, codeBehind: null }, reason }
+    return { value: { ...single, currency: column, onlyCurrency: answer }, reason }
   }
   const other = codesElsewhere(schema, table).find(each => nameOfCode(each) === answer)
   if (other !== undefined && schema.updatesSubqueries) return withCode(other)
@@ -421,18 +435,22 @@ const isRowKey = (table: Table, id: Column | null, column: Column): boolean =>
   id !== null && !isUniqueAlone(table, id) && isUniqueWith(table, id, column)
 
 function withColumn(table: Table, id: Column | null, column: Column, reason: string): Decision<Currency> {
-  if (isRowKey(table, id, column)) {
-    const text = `A player has a row per currency (${id?.name}, ${column.name}): the rows of which currency, EUR say?`
-    return { question: { option: 'currency', text, choices: [] } }
-  }
-  return { value: { currency: column, onlyCurrency: null, codeBehind: null }, reason }
+  if (id === null || !isRowKey(table, id, column)) return { value: { ...single, currency: column }, reason }
+  const isAccountKey = table.uniqueKeys.some(key => key.join('\0') === `${id.name}\0${column.name}`)
+  if (isAccountKey && !column.nullable)
+    return {
+      value: { ...single, currency: column, accountPerCurrency: true },
+      reason: `${reason}; a player has an account in each (${id.name}, ${column.name})`,
+    }
+  const text = `A player has a row per currency: the rows of which one, EUR say? Players cannot bet in the others. For all of them, ${column.name} must be NOT NULL, with a unique index on (${id.name}, ${column.name}) in this order.`
+  return { question: { option: 'currency', text, choices: [] } }
 }
 
 const reasonOfCode = ({ column, to, code }: CodeBehind) =>
   `${code.declared} of ${fullName(to)}, behind the foreign key ${column.name}`
 
 const withCode = (code: CodeBehind): Decision<Currency> => ({
-  value: { currency: null, onlyCurrency: null, codeBehind: code },
+  value: { ...single, currency: null, codeBehind: code },
   reason: reasonOfCode(code),
 })
 
@@ -459,8 +477,8 @@ function chosenUnits(
     const hint = saysMinorUnits(balance.name) ? ', as its name says' : ''
     const text = `${balance.name} is ${balance.declared}: how many decimals of a currency does it hold?`
     const choices = [
-      { value: '2', reason: `hundredths (cents) in every currency${hint}` },
-      { value: '0', reason: 'whole units: bets with cents are refused' },
+      { value: '2', reason: `hundredths (cents) in every currency${hint}: 1005 is 10.05` },
+      { value: '0', reason: 'whole units: 1005 is 1005.00, and bets with cents are refused' },
       { value: 'EUR=2,JPY=0', reason: 'by currency: name each one that you have' },
     ]
     return { question: { option: 'minor-units', text, choices } }
@@ -476,35 +494,53 @@ function chosenUnits(
 // Who may bet
 
 function chosenConditions(
+  schema: DatabaseSchema,
   table: Table,
   { 'may-bet': answer }: Answers,
   balance: Column | null,
 ): Decision<readonly Condition[]> {
   if (answer === 'anyone') return { value: [], reason: 'as stated' }
+  const links = linksOf(schema, table)
   if (answer !== undefined) {
-    const conditions = conditionsIn(table, answer)
+    const conditions = conditionsIn(table, answer, links)
     if (typeof conditions === 'string') throw new Impossible(conditions)
     return { value: conditions, reason: 'as stated; other bets are refused in store.ts' }
   }
-  const status = statusColumns(table, balance === null ? [] : lockedColumns(table, balance))
-  if (status.length === 0) return { value: [], reason: 'no column looks like a status' }
-  const text =
-    'Who may bet? The values of a column that allow it: state=active,trial. Several columns must all agree: state=active; closed_at=null.'
+  const own = statusColumns(table, balance === null ? [] : lockedColumns(table, balance))
   const choices = [
-    ...status.map(column => describedStatus(table, column)),
+    ...own.map(column => describedStatus(table, column)),
+    ...links.flatMap(({ to }) =>
+      statusColumns(to, []).map(column => describedStatus(to, column, `${to.name}.`)),
+    ),
     { value: 'anyone', reason: 'closed and excluded players too' },
   ]
+  const none = choices.length > 1 ? '' : ` No column of ${fullName(table)} looks like a status.`
+  const text = `Who may bet? The values of a column that allow it: state=active,trial. Several columns must all agree: state=active; closed_at=null.${none}`
   return { question: { option: 'may-bet', text, choices } }
 }
 
 // Notes
 
 function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
-  const { engine, table, id, balance, currency, onlyCurrency } = mapping
-  const isSeenUnique =
-    table.isView || isUniqueAlone(table, id) || (onlyCurrency !== null && isUniqueWith(table, id, currency))
+  const { engine, table, id, balance, currency, onlyCurrency, ledgers } = mapping
+  const owners = ownersBeside(engine, table, id)
   return [
+    ...(owners.length === 0 || isOfPersons(table.name)
+      ? []
+      : [
+          `${id.name} numbers the rows of ${table.name}, and ${ofPlayer(owners)}: the platform must send ${id.name}. If it sends ${owners[0]?.name}, bets debit other players.`,
+        ]),
     ...statusNotes(mapping),
+    ...(mapping.hasOldView && needsView(mapping)
+      ? [
+          `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
+        ]
+      : []),
+    ...(ledgers.length === 0
+      ? []
+      : [
+          `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, complete addEntries in store.ts and call it in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
+        ]),
     ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
     ...nullableNotes(mapping),
     ...versionNotes(table),
@@ -513,9 +549,6 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
       : elsewhere.map(
           code => `A player whose ${nameOfCode(code)} is not ${onlyCurrency} would bet in ${onlyCurrency}.`,
         )),
-    ...(isSeenUnique
-      ? []
-      : [`No unique constraint on ${id.name} is visible: store.ready() reports whether there is an index.`]),
     ...(currency?.type === 'enum' && engine === 'mysql'
       ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
       : []),
@@ -525,11 +558,10 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
 function statusNotes({ table, balance, mayBet }: Mapping): string[] {
   const all = statusColumns(table, lockedColumns(table, balance))
   const unread = all.filter(column => mayBet.every(each => each.column !== column))
+  const isRead = unread.length > 0 ? [`${listed(unread.map(({ name }) => name))} is not read.`] : []
   const can =
-    'closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
-  if (unread.length > 0)
-    return [`${listed(unread.map(({ name }) => name))} is not read${mayBet.length === 0 ? `: ${can}` : '.'}`]
-  return mayBet.length === 0 ? [`No column of ${fullName(table)} looks like a status: ${can}`] : []
+    'Closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
+  return mayBet.length === 0 ? [...isRead, can] : isRead
 }
 
 /** NULL in a row is a fault of each call of this player. */

@@ -1,4 +1,4 @@
-/** The operator's tables, as `information_schema` describes them, and the values of enums. No row is read. */
+/** The operator's tables, as the catalogs describe them. No row is read. */
 
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
 
@@ -34,13 +34,13 @@ export interface Table {
   /** Of MySQL and MariaDB: `InnoDB`. `null`: of a view, or of PostgreSQL. */
   storage: string | null
   columns: readonly Column[]
-  /** The columns of each unique key that the user may see. */
+  /** The columns of each unique index without a condition or an expression. */
   uniqueKeys: readonly (readonly string[])[]
-  /** Its columns on MySQL and MariaDB. On PostgreSQL empty: it shows keys to the owner only. */
+  /** Its columns on MySQL and MariaDB. On PostgreSQL empty. */
   primaryKey: readonly string[]
   /** The texts of its CHECKs that the user may see. */
   checks: readonly string[]
-  /** Those of one column that the user may see: PostgreSQL shows them to the owner only. */
+  /** Those of one column. */
   foreignKeys: readonly ForeignKey[]
   /** Of a view on MySQL and MariaDB: what it reads, as far as the user may see it. */
   sources: readonly (readonly [schema: string, table: string])[]
@@ -129,28 +129,31 @@ const queriesOf: Record<Engine, Queries> = {
       WHERE t.table_type IN ('BASE TABLE', 'VIEW')
         AND c.table_schema NOT IN (${systemSchemas}) AND c.table_schema NOT LIKE 'pg\\_%'
       ORDER BY c.table_schema, c.table_name, c.ordinal_position`,
-    keys: `SELECT t.table_schema AS schema, t.table_name AS table, t.constraint_name AS key, k.column_name AS column
-      FROM information_schema.table_constraints t
-      JOIN information_schema.key_column_usage k
-        ON k.constraint_schema = t.constraint_schema AND k.constraint_name = t.constraint_name
-          AND k.table_schema = t.table_schema AND k.table_name = t.table_name
-      WHERE t.constraint_type IN ('PRIMARY KEY', 'UNIQUE')
-      ORDER BY 1, 2, 3, k.ordinal_position`,
+    // ORMs create indexes, which are no constraints; and every role may read these catalogs.
+    keys: `SELECT n.nspname AS schema, c.relname AS table, x.indexrelid::regclass AS key, a.attname AS column
+      FROM pg_catalog.pg_index x
+      JOIN pg_catalog.pg_class c ON c.oid = x.indrelid
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      CROSS JOIN unnest(x.indkey::smallint[]) WITH ORDINALITY part (attribute, position)
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = part.attribute
+      WHERE x.indisunique AND x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL
+        AND part.position <= x.indnkeyatts
+      ORDER BY 1, 2, 3, part.position`,
     checks: `SELECT t.table_schema AS schema, t.table_name AS table, c.check_clause AS clause
       FROM information_schema.table_constraints t
       JOIN information_schema.check_constraints c
         ON c.constraint_schema = t.constraint_schema AND c.constraint_name = t.constraint_name
       WHERE t.constraint_type = 'CHECK' AND c.check_clause NOT LIKE '% IS NOT NULL'`, // NOT NULL is none
-    // The name of a constraint is unique in its table only: of two that share it, both targets are found.
-    references: `SELECT DISTINCT t.table_schema AS schema, t.table_name AS table, t.constraint_name AS key,
-        k.column_name AS column, u.table_schema AS "toSchema", u.table_name AS "toTable", u.column_name AS "toColumn"
-      FROM information_schema.table_constraints t
-      JOIN information_schema.key_column_usage k
-        ON k.constraint_schema = t.constraint_schema AND k.constraint_name = t.constraint_name
-          AND k.table_schema = t.table_schema AND k.table_name = t.table_name
-      JOIN information_schema.constraint_column_usage u
-        ON u.constraint_schema = t.constraint_schema AND u.constraint_name = t.constraint_name
-      WHERE t.constraint_type = 'FOREIGN KEY'`,
+    references: `SELECT n.nspname AS schema, c.relname AS table, k.oid AS key, a.attname AS column,
+        m.nspname AS "toSchema", t.relname AS "toTable", b.attname AS "toColumn"
+      FROM pg_catalog.pg_constraint k
+      JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_catalog.pg_class t ON t.oid = k.confrelid
+      JOIN pg_catalog.pg_namespace m ON m.oid = t.relnamespace
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
+      JOIN pg_catalog.pg_attribute b ON b.attrelid = t.oid AND b.attnum = k.confkey[1]
+      WHERE k.contype = 'f' AND cardinality(k.conkey) = 1`,
     labels: `SELECT c.table_schema AS schema, c.table_name AS table, c.column_name AS column, e.enumlabel AS label
       FROM information_schema.columns c
       JOIN pg_catalog.pg_namespace n ON n.nspname = c.udt_schema

@@ -11,7 +11,15 @@ import {
   limitsOf,
   untestedPart,
 } from './copy.js'
-import { type Mapping, needsView, type PlayersOptions, playersOf, viewName } from './mapping.js'
+import { ledgerLines } from './ledger.js'
+import {
+  currencyColumn,
+  type Mapping,
+  needsView,
+  type PlayersOptions,
+  playersOf,
+  viewName,
+} from './mapping.js'
 import { conditionsSql } from './may-bet.js'
 import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
@@ -19,10 +27,10 @@ import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 export function storeFile(mapping: Mapping, isModule: boolean): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
-  const hasRule = mapping.mayBet.length > 0
+  const hooks = [...(mapping.mayBet.length > 0 ? ruleLines(mapping) : []), ...ledgerLines(mapping)]
   const types = [
     onPostgres ? 'PlayersTable' : 'MysqlPlayersTable',
-    ...(hasRule ? ['PendingCommit', 'Query'] : []),
+    ...(hooks.length > 0 ? ['PendingCommit', 'Query'] : []),
   ]
   const names = [...namesOf(mapping), ...types.sort().map(type => `type ${type}`)]
   const [whole, driver] = onPostgres ? ['pg', 'pg'] : ['mysql', 'mysql2/promise']
@@ -39,7 +47,7 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
     `export const players: ${types.find(type => type.endsWith('Table'))} = {`,
     ...propertiesOf(playersOf(mapping)).map(each => `  ${each},`),
     '}',
-    ...(hasRule ? ['', ...ruleLines(mapping), ''] : []),
+    ...(hooks.length > 0 ? ['', ...hooks, ''] : []),
     `export const createPool = () =>${pool}`,
     'export const pool = createPool()',
     `export const store = ${create}(pool, { players${ruleOption(mapping, table)} })`,
@@ -51,8 +59,11 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
 const namesOf = ({ engine }: Mapping) =>
   engine === 'postgres' ? ['createPostgresStore', 'migratePostgres'] : ['createMysqlStore', 'migrateMysql']
 
-const ruleOption = (mapping: Mapping, table: string, isText = false) =>
-  mapping.mayBet.length > 0 ? `, withinTransaction: ${whoMayBetCall(mapping, table, isText)}` : ''
+/** @param isCopy of the kit, beside which there are no persons */
+const ruleOption = (mapping: Mapping, table: string, isCopy = false) =>
+  mapping.mayBet.some(({ behind }) => !isCopy || behind === null)
+    ? `, withinTransaction: ${whoMayBetCall(mapping, table, isCopy)}`
+    : ''
 
 /** What `kit.ts` needs of the table. */
 function copyLines(mapping: Mapping): string[] {
@@ -73,6 +84,7 @@ function copyLines(mapping: Mapping): string[] {
     `  migrate: () => ${migrate}(pool, options),`,
     `  createStore: (on: typeof pool) => ${createStore}(on, options),`,
     `  connect: (to: typeof pool) => to.${connect}(),`,
+    `  account: (playerId: string, ${mapping.accountPerCurrency ? 'currency: string) => [playerId, currency]' : '_: string) => [playerId]'},`,
     '  hooks: {',
     ...hookLines(mapping).map(line => `    ${line}`),
     '  },',
@@ -99,9 +111,17 @@ function excludeLines(mapping: Mapping): string[] {
 /** What the columns tell of the kit's hooks. */
 function hookLines(mapping: Mapping): string[] {
   const limits = limitsOf(mapping)
+  const person = mapping.mayBet.find(({ behind }) => behind !== null)?.behind?.to.name
+  const untested =
+    person === undefined
+      ? 'no rule of your own refuses a bet'
+      : `${person} is not in the copy: test it yourself`
   return [
+    mapping.accountPerCurrency
+      ? 'accountPerCurrency: true as const,'
+      : 'accountPerCurrency: null, // a player has one account',
     ...(excludeStatement(mapping) === null
-      ? ['refuseBets: null, // no rule of your own refuses a bet. closePlayer: your own exclusions']
+      ? [`refuseBets: null, // ${untested}. closePlayer: your own exclusions`]
       : ['closePlayer: exclude,', 'refuseBets: exclude,']),
     ...(limits === null
       ? []
@@ -116,18 +136,31 @@ function hookLines(mapping: Mapping): string[] {
 
 /** The hook of `withinTransaction`. The kit calls it with the name of its copy. */
 export function ruleLines(mapping: Mapping): string[] {
-  const { engine, id, mayBet } = mapping
+  const { engine, id, mayBet, accountPerCurrency } = mapping
+  const onPostgres = engine === 'postgres'
   const isTyped = hasOtherIds(mapping)
-  const place = engine === 'postgres' ? '$1' : isTyped ? `\${id}` : '?'
-  const where = inTemplate(`WHERE ${sqlName(engine, id.name)} = `)
-  const allowed = inTemplate(` AND ${conditionsSql(engine, mayBet)}`)
+  const place = onPostgres ? '$1' : isTyped ? `\${id}` : '?'
+  const currency = sqlName(engine, currencyColumn(mapping))
+  const where = [
+    `player.${inTemplate(sqlName(engine, id.name))} = ${place}`,
+    ...(accountPerCurrency ? [inTemplate(`player.${currency}${onPostgres ? '::text = $2' : ' = ?'}`)] : []),
+    ...mayBet.flatMap(each => (each.behind === null ? [inTemplate(conditionsSql(engine, [each]))] : [])),
+  ].join(' AND ')
+  const persons = mayBet.some(({ behind }) => behind !== null)
+  const parameters = `table: string${isTyped ? ', id: string' : ''}${persons ? ", persons = ''" : ''}`
+  const [changes, values] = accountPerCurrency
+    ? ['{ transaction, account }', 'transaction.playerId, account.currency']
+    : ['{ transaction }', 'transaction.playerId']
   return [
     '// Refuses the bets of all other players, but no settlement, unsettlement or rollback. The store has locked the row:',
-    `// an exclusion before that is read here${engine === 'postgres' ? '' : ' (READ COMMITTED)'}, and one after it waits for this commit.`,
-    `export const whoMayBet = (table: string${isTyped ? ', id: string' : ''}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
-    '  for (const { changes: { transaction }, refuse } of pending) {',
+    `// an exclusion before that is read here${onPostgres ? '' : ' (READ COMMITTED)'}, and one after it waits for this commit.`,
+    ...(persons
+      ? ['// The person is not locked: an exclusion there holds for bets that begin after its commit.']
+      : []),
+    `export const whoMayBet = (${parameters}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
+    `  for (const { changes: ${changes}, refuse } of pending) {`,
     "    if (transaction.operation !== 'placebet' || transaction.refusal !== null) continue",
-    `    const { rows } = await query(\`SELECT 1 FROM \${table} ${where}${place}${allowed}\`, [transaction.playerId])`,
+    `    const { rows } = await query(\`SELECT 1 FROM \${table} player WHERE ${where}${persons ? '${persons}' : ''}\`, [${values}])`,
     "    if (rows.length === 0) refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')",
     '  }',
     '}',
@@ -137,12 +170,14 @@ export function ruleLines(mapping: Mapping): string[] {
 /** On MySQL and MariaDB, where a text is no number or UUID: it would be compared as a float. */
 const hasOtherIds = ({ engine, id }: Mapping) => engine === 'mysql' && idTypeOf(engine, id) !== 'text'
 
-/** @param isText whether the id is text in this table, as in the kit's copy */
-export function whoMayBetCall(mapping: Mapping, table: string, isText = false): string {
+/** @param isCopy whether the id is text in this table, and no person is beside it */
+export function whoMayBetCall(mapping: Mapping, table: string, isCopy = false): string {
   const typed =
     idTypeOf(mapping.engine, mapping.id) === 'bigint' ? 'CAST(? AS SIGNED)' : "UNHEX(REPLACE(?, '-', ''))"
-  const id = hasOtherIds(mapping) ? `, ${tsSql(isText ? '?' : typed)}` : ''
-  return `whoMayBet(${tsSql(table)}${id})`
+  const id = hasOtherIds(mapping) ? `, ${tsSql(isCopy ? '?' : typed)}` : ''
+  const behind = isCopy ? [] : mapping.mayBet.filter(each => each.behind !== null)
+  const persons = behind.length === 0 ? '' : `, ${tsSql(` AND ${conditionsSql(mapping.engine, behind)}`)}`
+  return `whoMayBet(${tsSql(table)}${id}${persons})`
 }
 
 /** Options of the store, as source text. */

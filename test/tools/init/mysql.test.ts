@@ -1,4 +1,4 @@
-/** `bet-wallet init` on MariaDB or MySQL: what it writes for twelve PAMs is migrated, compiles, and passes kit and audit. */
+/** `bet-wallet init` on MariaDB or MySQL: what it writes for thirteen PAMs is migrated, compiles, and passes kit and audit. */
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { MariadbServer } from '../../mariadb/server.js'

@@ -1,4 +1,4 @@
-/** Twelve players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
+/** Thirteen players' tables, as PAMs have them, on each engine; and what an operator answers for them. */
 
 import type { AuditOptions } from '../../../src/tools/audit/index.js'
 import { isMysql } from '../../mysql/engine.js'
@@ -89,15 +89,50 @@ export function pamsOn(engine: Kind): Pam[] {
       rows: `INSERT INTO pam.players (player_id, username, currency_code, real_balance) VALUES (7, 'anna', 'EUR', 100), (8, 'ben', 'EUR', 100)`,
     },
     {
-      name: 'a row per player and currency',
+      name: 'the rows of one currency',
       ddl: [
         `CREATE TABLE pam.wallets (player_id bigint NOT NULL, currency char(3) NOT NULL, amount_minor bigint NOT NULL,
           version int NOT NULL DEFAULT 0, PRIMARY KEY (player_id, currency))`,
       ],
-      options: ['--currency', 'EUR', '--minor-units', '2', '--balance', 'amount_minor'],
+      options: [
+        '--currency',
+        'EUR',
+        '--minor-units',
+        '2',
+        '--balance',
+        'amount_minor',
+        '--may-bet',
+        'anyone',
+      ],
       expects: [/WHERE \W+currency\W+ = 'EUR'/, /idType: 'bigint'/],
       players: ['41', '42'],
       rows: `INSERT INTO pam.wallets (player_id, currency, amount_minor) VALUES (41, 'EUR', 10000), (41, 'USD', 5), (42, 'EUR', 10000)`,
+    },
+    {
+      name: 'an account per currency, and the status of the player beside it',
+      ddl: [
+        `CREATE TABLE pam.users (id bigint PRIMARY KEY, name varchar(40) NOT NULL, status varchar(10) NOT NULL)`,
+        `CREATE TABLE pam.wallets (id ${serial} PRIMARY KEY, user_id bigint NOT NULL, currency ${currencyEnum} NOT NULL, balance bigint NOT NULL,
+          CONSTRAINT of_user FOREIGN KEY (user_id) REFERENCES pam.users (id))`,
+        'CREATE UNIQUE INDEX wallets_account ON pam.wallets (user_id, currency)',
+        `CREATE TABLE pam.wallet_entries (id ${serial} PRIMARY KEY, wallet_id bigint NOT NULL, amount decimal(20,2) NOT NULL)`,
+      ].flatMap((statement, index) =>
+        engine === 'postgres' && index === 1
+          ? ["CREATE TYPE pam.currency_code AS ENUM ('EUR', 'USD')", statement]
+          : [statement],
+      ),
+      options: ['--minor-units', '2', '--may-bet', 'users.status=active'],
+      exclude: "UPDATE pam.users SET status = 'excluded' WHERE id = 41",
+      expects: [
+        /id: 'user_id', idType: 'bigint', currency: 'currency', accountPerCurrency: true/,
+        /balanceType: 'minor-units', minorUnits: 2/,
+        /export async function addEntries/,
+        /Bets will not stand in pam.wallet_entries/,
+      ],
+      players: ['41', '42'],
+      // The rows have the numbers of other players.
+      rows: `INSERT INTO pam.users VALUES (41, 'anna', 'active'), (42, 'ben', 'active');
+        INSERT INTO pam.wallets (user_id, currency, balance) VALUES (41, 'EUR', 10000), (41, 'USD', 5), (42, 'EUR', 10000)`,
     },
     {
       name: 'the tables of Prisma',
@@ -106,7 +141,7 @@ export function pamsOn(engine: Kind): Pam[] {
           ${quoted('balance')} ${on('decimal(65,30)', 'decimal(30,18)')} NOT NULL DEFAULT 0, ${quoted('currency')} ${on('text', 'varchar(191)')} NOT NULL, ${quoted('updatedAt')} ${on('timestamp(3)', 'datetime(3)')} NOT NULL)`,
         `CREATE UNIQUE INDEX ${quoted('Wallet_userId_key')} ON pam.${quoted('Wallet')} (${quoted('userId')})`,
       ],
-      options: ['--id', 'userId'],
+      options: ['--id', 'userId', '--may-bet', 'anyone'],
       expects: [/table: 'pam.Wallet', id: 'userId'/],
       players: ['cm1anna', 'cm1ben'],
       rows: `INSERT INTO pam.${quoted('Wallet')} (${['userId', 'balance', 'currency', 'updatedAt'].map(quoted).join(', ')}) VALUES ('cm1anna', 100, 'EUR', now()), ('cm1ben', 100, 'EUR', now())`,
@@ -158,7 +193,7 @@ export function pamsOn(engine: Kind): Pam[] {
           ${quoted('availableBalance')} ${on('numeric', 'decimal(18,2)')} NOT NULL, ${quoted('order')} int NOT NULL, ${quoted('virtual')} int NOT NULL,
           CONSTRAINT codes CHECK (${quoted('currency')} IN ('EUR', 'USD')), CONSTRAINT ids CHECK (length(${quoted('playerId')}) = 4))`,
       ],
-      options: ['--minor-units', 'none'],
+      options: ['--minor-units', 'none', '--may-bet', 'anyone'],
       expects: [/table: 'pam.user', id: 'playerId'/, /balance: 'availableBalance'/],
       players: ['p-01', 'p-02'],
       rows: `INSERT INTO pam.${quoted('user')} VALUES ('p-01', 'EUR', 100, 1, 0), ('p-02', 'EUR', 100, 2, 0)`,
@@ -172,7 +207,10 @@ export function pamsOn(engine: Kind): Pam[] {
           CONSTRAINT of_currency FOREIGN KEY (currency_ref) REFERENCES pam.currencies (id))`,
         ...(engine === 'mysql' ? viewOnMysql : []),
       ],
-      options: engine === 'mysql' && isMysql ? ['--players', 'pam.player_accounts'] : [],
+      options: [
+        ...(engine === 'mysql' && isMysql ? ['--players', 'pam.player_accounts'] : []),
+        ...['--may-bet', 'anyone'],
+      ],
       expects:
         engine === 'mysql' && isMysql
           ? [/table: 'pam.player_accounts'/]
@@ -185,7 +223,7 @@ export function pamsOn(engine: Kind): Pam[] {
       ddl: [
         `CREATE TABLE pam.member (member_no varchar(20) PRIMARY KEY, balance varchar(40) NOT NULL, currency varchar(8) NOT NULL)`,
       ],
-      options: ['--minor-units', 'none'],
+      options: ['--minor-units', 'none', '--may-bet', 'anyone'],
       expects: [/balanceType: 'text'/],
       players: ['m1', 'm2'],
       rows: `INSERT INTO pam.member VALUES ('m1', '100', 'EUR'), ('m2', '100', 'EUR')`,
@@ -201,7 +239,7 @@ export function pamsOn(engine: Kind): Pam[] {
         `CREATE TABLE pam.agents (id ${serial} PRIMARY KEY, balance decimal(18,2))`,
         `CREATE TABLE pam.player_floats (player_id bigint PRIMARY KEY, balance double precision)`,
       ],
-      options: ['--id', 'uuid', '--minor-units', '2', '--currency', 'EUR'],
+      options: ['--id', 'uuid', '--minor-units', '2', '--currency', 'EUR', '--may-bet', 'anyone'],
       expects: [/balance: 'cash_cents', balanceType: 'minor-units'/, /'EUR'/],
       players: uuids,
       rows: `INSERT INTO pam.player (uuid, nickname, cash_cents) VALUES ('${uuids[0]}', 'a', 10000), ('${uuids[1]}', 'b', 10000)`,

@@ -1,4 +1,4 @@
-/** `bet-wallet init` on PostgreSQL: what it writes for twelve PAMs is migrated, compiles, and passes kit and audit. */
+/** `bet-wallet init` on PostgreSQL: what it writes for thirteen PAMs is migrated, compiles, and passes kit and audit. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { compile } from './compile.js'

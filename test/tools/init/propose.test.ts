@@ -1,14 +1,19 @@
 /** What `bet-wallet init` proposes for a schema, and what it asks. */
 import { describe, expect, test } from 'vitest'
-import { moreGrants, playersOf, viewStatement } from '../../../src/tools/init/mapping.js'
+import { moreGrants, playersOf, playersWords, viewStatement } from '../../../src/tools/init/mapping.js'
 import { conditionsSql } from '../../../src/tools/init/may-bet.js'
-import { type Answers, propose } from '../../../src/tools/init/propose.js'
+import { projectReport } from '../../../src/tools/init/printed.js'
+import { type Answers, propose as proposeWith } from '../../../src/tools/init/propose.js'
 import type { DatabaseSchema, Engine, Table } from '../../../src/tools/init/schema.js'
 import { schemaOf, table } from './schemas.js'
 
 const accounts = (columns: readonly string[], keys = ['account_no'], more: Partial<Table> = {}) =>
   table('postgres', 'pam.accounts', columns, keys, more)
 const plain = ['account_no text', 'currency char(3)', 'balance numeric(18,2)']
+
+/** Who may bet is always asked. */
+const propose = (schema: DatabaseSchema, answers: Answers) =>
+  proposeWith(schema, { 'may-bet': 'anyone', ...answers })
 
 /** The options of the store, or the questions, or the problem. */
 function proposed(schema: DatabaseSchema, answers: Answers = {}) {
@@ -24,7 +29,7 @@ function proposed(schema: DatabaseSchema, answers: Answers = {}) {
 }
 
 const noStatus =
-  'No column of pam.accounts looks like a status: closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
+  'Closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
 
 const inPostgres = (...tables: Table[]) => schemaOf('postgres', ...tables)
 
@@ -39,7 +44,7 @@ describe('given one table of players', () => {
         { part: 'currency', value: 'currency', reason: 'char(3), judged by its name' },
         { part: 'balance', value: 'balance', reason: 'numeric(18,2)' },
         { part: 'unit', value: 'whole units', reason: 'numeric(18,2) has decimals' },
-        { part: 'may bet', value: 'anyone', reason: 'no column looks like a status' },
+        { part: 'may bet', value: 'anyone', reason: 'as stated' },
       ],
       notes: [noStatus],
     })
@@ -92,6 +97,13 @@ describe('given one table of players', () => {
     expect(proposed(decimals, { players: 'pam.accounts', balance: name })).toBe(`--balance: ${name}: ${why}`)
   })
 
+  test('with a balance of numeric(64,0), then it is refused, with a row as each unit would read it', () => {
+    const whole = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance numeric(64,0)']))
+    expect(proposed(whole, { players: 'pam.accounts' })).toBe(
+      'No column can be the balance: balance (numeric(64,0) may hold cents (1005 is 10.05) or whole units (1005.00): change it to bigint, which keeps its values, and init asks which). Name it: --balance',
+    )
+  })
+
   test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'E R=2', 'EUR=2,EUR=3'])(
     'with the answer %j for its unit, then it is a problem',
     units => {
@@ -126,7 +138,7 @@ describe('given one table of players', () => {
   )
 
   test.each([
-    ['numeric(18,0)', 'would round cents'],
+    ['numeric(18,1)', 'would round cents'],
     ['numeric(6,2)', 'too small for money'],
     ['smallint', 'too small for money'],
     ['numeric(18,2) generated', 'computed'],
@@ -154,7 +166,7 @@ describe('given columns that look like a status', () => {
   test('then it is asked who may bet, and never guessed', () => {
     const checks = ["((state = ANY (ARRAY['active'::text, 'closed'::text])))"]
     expect(
-      propose(
+      proposeWith(
         schemaWith('postgres', [...status, "level enum('active','closed')", "grade_state enum('A','B')"], {
           checks,
         }),
@@ -220,9 +232,7 @@ describe('given columns that look like a status', () => {
   test('and anyone may bet, or others have a rule, then a note says which are not read', () => {
     expect(propose(schemaWith('postgres', ['state text']), { 'may-bet': 'anyone' })).toMatchObject({
       mapping: { mayBet: [] },
-      notes: [
-        expect.stringMatching(/^state is not read: closed and excluded players can bet, until you refuse/),
-      ],
+      notes: ['state is not read.', noStatus],
     })
     expect(propose(schemaWith('postgres'), { 'may-bet': 'state=active;closed_at=null' })).toMatchObject({
       reasons: [{}, {}, {}, {}, {}, { part: 'may bet', value: 'state=active; closed_at=null' }],
@@ -260,7 +270,7 @@ describe('given an amount that is locked', () => {
 
   test('but a state or a time, then it is none', () => {
     expect(notesOf(['blocked_at timestamp', 'is_locked boolean'])).toEqual([
-      expect.stringMatching(/^blocked_at is not read: closed and excluded players can bet/),
+      'blocked_at, is_locked is not read.',
     ])
   })
 })
@@ -291,21 +301,51 @@ describe('given several candidates', () => {
     expect(JSON.stringify(propose(schema, {}))).toContain('email (personal data')
   })
 
-  test('that may be the id of a row or of its player, then they are asked', () => {
+  test('that are the number of a row and the id of its player, then the number is not taken', () => {
     const columns = ['id integer default', 'userId integer', ...plain.slice(1)]
-    // As Prisma creates it: the unique index on userId is no constraint.
-    const prisma = table('postgres', 'public.Wallet', columns, ['id'])
-    expect(proposed(inPostgres(prisma))).toEqual([['id', 'id', 'userId']])
-    expect(JSON.stringify(propose(inPostgres(prisma), {}))).toContain(
-      'no unique constraint on it alone is visible: choose it if it has a unique index of its own, or create one',
-    )
+    const unique = inPostgres(table('postgres', 'public.Wallet', columns, ['id', 'userId']))
+    expect(proposed(unique)).toMatchObject({ id: 'userId' })
+    expect(propose(unique, {})).toMatchObject({
+      reasons: [
+        {},
+        {
+          reason:
+            "integer, unique; not id (integer, unique: it numbers the rows of Wallet, and userId is the player's)",
+        },
+        ...[{}, {}, {}, {}],
+      ],
+    })
+    // It is the only one that the store could use, and still not taken.
+    const alone = inPostgres(table('postgres', 'public.Wallet', columns, ['id']))
+    expect(proposed(alone)).toEqual([['id', 'id']])
+    const text = JSON.stringify(propose(alone, {}))
+    expect(text).toContain('Not userId: it is not unique: a player may have several rows.')
+    expect(text).toContain('CREATE UNIQUE INDEX Wallet_player ON public.Wallet (userId, currency)')
+    expect(propose(alone, { id: 'id' })).toMatchObject({
+      notes: [
+        "id numbers the rows of Wallet, and userId is the player's: the platform must send id. If it sends userId, bets debit other players.",
+        noStatus,
+      ],
+    })
+    // Before anything is created.
+    expect(proposed(alone, { id: 'userId' })).toMatch(/^--id: userId: it is not unique: a player may/)
+  })
+
+  test('of which a foreign key leads to a player, then it is the id, whatever its name', () => {
+    const columns = ['id integer default', 'holder integer', ...plain.slice(1)]
+    const foreignKeys = [{ column: 'holder', to: { schema: 'pam', table: 'users', column: 'id' } }]
+    const rows = inPostgres(table('postgres', 'pam.wallets', columns, ['id', 'holder'], { foreignKeys }))
+    expect(proposed(rows)).toMatchObject({ id: 'holder' })
+  })
+
+  test('that are an id and a name of the player, then they are asked', () => {
     const named = table(
       'postgres',
       'pam.wallets',
       ['id integer', 'player_name text', ...plain.slice(1)],
       ['id', 'player_name'],
     )
-    expect(proposed(inPostgres(named))).toEqual([['id', 'id', 'player_name']])
+    expect(proposed(inPostgres(named))).toMatchObject({ id: 'player_name' })
   })
 
   test('of which the one of the player is not unique, then it is asked, and why', () => {
@@ -313,7 +353,7 @@ describe('given several candidates', () => {
     const several = schemaOf('mysql', table('mysql', 'pam.balances', columns, ['id']))
     expect(proposed(several)).toEqual([['id', 'id']])
     expect(JSON.stringify(propose(several, {}))).toContain(
-      'Not player_id: it is not unique: a player may have several rows.',
+      'Not player_id: it is not unique: a player may have several rows. Name a view of one row each; or, if there is one, CREATE UNIQUE INDEX balances_player ON pam.balances (player_id, currency)',
     )
   })
 
@@ -414,7 +454,7 @@ describe('given a table without a currency that the store can read', () => {
   test('but the number of one, then the code of all players is refused: others would be debited as it', () => {
     const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
     expect(proposed(numbered, { currency: 'EUR' })).toMatch(
-      /^--currency EUR: pam\.accounts has a currency that is no code: currency_id \(integer\)\. Create a view with the code as text.*CASE p\.currency_id WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency .*one with a join cannot be updated\)\. The owner /,
+      /^--currency EUR: pam\.accounts has a currency that is no code: currency_id \(integer\)\. Create a view with the code as text.*\(SELECT c\.code FROM .*one with a join cannot be updated\)$/,
     )
   })
 
@@ -528,7 +568,21 @@ describe('given a table without a currency that the store can read', () => {
     })
   })
 
-  test('but an enum of PostgreSQL, then a view casts it', () => {
+  test('but an enum of PostgreSQL, then the store reads it', () => {
+    const schema = inPostgres(
+      accounts(['account_no text', "currency enum('EUR','USD')", 'balance numeric(18,2)']),
+    )
+    const [table] = schema.tables
+    const columns = table?.columns.map(each =>
+      each.type === 'enum' ? { ...each, type: 'user-defined' } : each,
+    )
+    expect(proposed(inPostgres({ ...(table as Table), columns: columns ?? [] }))).toMatchObject({
+      table: 'pam.accounts',
+      currency: 'currency',
+    })
+  })
+
+  test('but another type of PostgreSQL, such as citext, then a view casts it', () => {
     const schema = inPostgres(accounts(['account_no text', 'currency user-defined', 'balance numeric(18,2)']))
     const proposal = propose(schema, {})
     if (proposal.status !== 'ready') throw new Error(proposal.status)
@@ -537,19 +591,210 @@ describe('given a table without a currency that the store can read', () => {
     )
   })
 
-  test('with a row per player and currency, then the currency is asked, and a view has its rows', () => {
-    const rows = table(
-      'postgres',
-      'pam.wallets',
-      ['player_id bigint', 'currency char(3)', 'balance numeric(18,2)'],
-      ['player_id currency'],
+  const rowsOf = (columns: readonly string[], keys: readonly string[], more: Partial<Table> = {}) =>
+    inPostgres(table('postgres', 'pam.wallets', columns, keys, more))
+  const perCurrency = ['player_id bigint', 'currency char(3)', 'balance numeric(18,2)']
+
+  test('with a row per player and currency, then a player has an account in each', () => {
+    const rows = rowsOf(['id bigint', ...perCurrency], ['id', 'player_id currency'])
+    expect(proposed(rows)).toEqual({
+      ...{ table: 'pam.wallets', id: 'player_id', idType: 'bigint', currency: 'currency' },
+      ...{ accountPerCurrency: true, balance: 'balance' },
+    })
+    const proposal = propose(rows, {})
+    if (proposal.status !== 'ready') throw new Error(proposal.status)
+    expect(playersWords(proposal.mapping).join(' ')).toContain(
+      '--currency currency --account-per-currency --balance balance',
     )
-    expect(proposed(inPostgres(rows))).toEqual([['currency']])
-    const proposal = propose(inPostgres(rows), { currency: 'EUR' })
+  })
+
+  test('with such rows and a code, then a view has those of the code', () => {
+    const proposal = propose(rowsOf(perCurrency, ['player_id currency']), { currency: 'EUR' })
     if (proposal.status !== 'ready') throw new Error(proposal.status)
     expect(viewStatement(proposal.mapping)).toMatch(
       /SELECT "player_id", "currency", "balance" FROM "pam"."wallets" WHERE "currency" = 'EUR'$/,
     )
+  })
+
+  test('with the view of an earlier try, then it is dropped first, and a note says so', () => {
+    const old = table('postgres', 'pam.bet_wallet_players', ['id bigint'], [], { isView: true })
+    const rows = table('postgres', 'pam.wallets', perCurrency, ['player_id currency'])
+    const proposal = propose(inPostgres(rows, old), { currency: 'EUR' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(proposal.notes).toContainEqual(
+      expect.stringMatching(/^pam.bet_wallet_players exists, of an earlier/),
+    )
+    const { mapping } = proposal
+    const report = projectReport({ mapping, folder: '.', paths: [], missing: [], add: 'npm install --save-dev', needsUrl: false })
+    const text = JSON.stringify(report)
+    expect(text.indexOf('DROP VIEW')).toBeGreaterThan(0)
+    expect(text.indexOf('DROP VIEW')).toBeLessThan(text.indexOf('CREATE OR REPLACE VIEW'))
+  })
+
+  test.each([
+    ['the currency first in the key', perCurrency, 'currency player_id'],
+    ['a currency that may be NULL', perCurrency.with(1, 'currency char(3) null'), 'player_id currency'],
+  ])('with such rows, but %s, then it is asked, and what must be changed', (_, columns, key) => {
+    const rows = rowsOf(columns, [key])
+    expect(proposed(rows)).toEqual([['currency']])
+    expect(JSON.stringify(propose(rows, {}))).toContain(
+      'currency must be NOT NULL, with a unique index on (player_id, currency) in this order.',
+    )
+  })
+
+  test('with a key of three columns, then no column is the id, and a code makes no view', () => {
+    const rows = rowsOf(['id bigint', 'kind text', ...perCurrency], ['id', 'player_id kind currency'])
+    expect(proposed(rows)).toEqual([['id', 'id']])
+    for (const currency of ['currency', 'EUR'])
+      expect(proposed(rows, { id: 'player_id', currency })).toMatch(
+        /^--id: player_id: it is not unique but together with kind, currency: a player may have several rows/,
+      )
+  })
+
+  test.each([
+    ["asset enum('BTC','USDT')", 'asset'],
+    ['coin varchar(10)', 'coin'],
+    ['token text', 'token'],
+    ['asset_code text', 'asset_code'],
+  ])('but a column %s in its key, then it is the currency', (column, currency) => {
+    const rows = rowsOf(perCurrency.with(1, column), [`player_id ${currency}`])
+    const own = rows.tables[0]?.columns.map(each => (each.type === 'enum' ? { ...each, type: 'text' } : each))
+    const schema = inPostgres({ ...(rows.tables[0] as Table), columns: own ?? [] })
+    expect(proposed(schema)).toMatchObject({ id: 'player_id', currency, accountPerCurrency: true })
+  })
+
+  test('but another text in its key, then it is asked, and a code filters its rows', () => {
+    const rows = rowsOf(perCurrency.with(1, 'type varchar(10)'), ['player_id type'])
+    expect(proposed(rows)).toEqual([['currency', 'type']])
+    expect(proposed(rows, { currency: 'type' })).toMatchObject({ currency: 'type', accountPerCurrency: true })
+    const proposal = propose(rows, { currency: 'GC' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(viewStatement(proposal.mapping)).toMatch(/WHERE "type" = 'GC'$/)
+  })
+
+  test('but a token of something else, or an amount, then none is offered', () => {
+    const columns = ['player_id text', 'access_token text', 'coin_balance numeric(18,2)']
+    expect(proposed(rowsOf(columns, ['player_id']), { currency: 'COIN' })).toMatchObject({
+      currency: 'currency',
+    })
+    expect(proposed(rowsOf(columns, ['player_id']))).toEqual([['currency']])
+  })
+})
+
+describe('given the status of a player in another table', () => {
+  const wallets = (more: Partial<Table>) =>
+    table('postgres', 'pam.wallets', ['user_id bigint', ...plain.slice(1)], ['user_id'], more)
+  const users = table(
+    'postgres',
+    'pam.users',
+    ['id bigint', 'email text', "status enum('active','excluded')", 'deleted_at timestamp null'],
+    ['id'],
+  )
+  const foreignKeys = [{ column: 'user_id', to: { schema: 'pam', table: 'users', column: 'id' } }]
+
+  test.each([
+    ['a foreign key', { foreignKeys }],
+    ['its name', {}],
+  ])('to which %s leads, then it is offered', (_, more) => {
+    const schema = inPostgres(wallets(more), users)
+    expect(proposeWith(schema, {})).toMatchObject({
+      status: 'unclear',
+      questions: [
+        {
+          option: 'may-bet',
+          choices: [
+            { value: 'users.status=…', reason: 'enum: active, excluded' },
+            { value: 'users.deleted_at=null', reason: 'timestamp, or null' },
+            { value: 'anyone' },
+          ],
+        },
+      ],
+    })
+    const proposal = propose(schema, { 'may-bet': 'users.status=active; users.deleted_at=null' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(conditionsSql('postgres', proposal.mapping.mayBet.slice(0, 1))).toBe(
+      `EXISTS (SELECT 1 FROM "pam"."users" person WHERE person."id" = player."user_id" AND person."status" = 'active')`,
+    )
+    expect(moreGrants(proposal.mapping, 'wallet')).toEqual([
+      'GRANT SELECT ("user_id") ON "pam"."wallets" TO "wallet";',
+      'GRANT SELECT ("id", "status") ON "pam"."users" TO "wallet";',
+      'GRANT SELECT ("id", "deleted_at") ON "pam"."users" TO "wallet";',
+    ])
+  })
+
+  test('without a status anywhere, then anyone must be stated', () => {
+    expect(proposeWith(inPostgres(wallets({})), {})).toMatchObject({
+      questions: [
+        {
+          text: expect.stringMatching(/No column of pam.wallets looks like a status/),
+          choices: [{ value: 'anyone' }],
+        },
+      ],
+    })
+  })
+
+  test.each([
+    'deleted_at',
+    'disabled_at',
+    'locked_at',
+    'terminated_at',
+    'frozen',
+    'enabled',
+    'kycStatus',
+    'may_bet',
+  ])('%s is known as one', name => {
+    const schema = inPostgres(accounts([...plain, `${name} timestamp null`]))
+    expect(proposeWith(schema, {})).toMatchObject({
+      questions: [{ choices: [{ value: `${name}=null` }, {}] }],
+    })
+  })
+})
+
+describe('given a table of entries', () => {
+  const wallets = table(
+    'postgres',
+    'pam.wallets',
+    ['id bigint default', 'player_id text', ...plain.slice(1)],
+    ['id', 'player_id'],
+  )
+  const entries = (name: string, columns: readonly string[]) =>
+    table(
+      'postgres',
+      `pam.${name}`,
+      ['id bigint default', ...columns, 'amount numeric(18,2)', 'created_at timestamp default'],
+      ['id'],
+    )
+
+  test.each([
+    ['wallet_entries', ['wallet_id bigint']],
+    ['transactions', ['player_id text', 'balance_after numeric(18,2)']],
+  ])('%s, then a note says that bets will not stand there', (name, columns) => {
+    const proposal = propose(inPostgres(wallets, entries(name, columns)), { players: 'pam.wallets' })
+    expect(proposal).toMatchObject({
+      notes: [noStatus, expect.stringMatching(new RegExp(`^Bets will not stand in pam.${name}\\. `))],
+    })
+  })
+
+  test('of something else, then none does', () => {
+    const proposal = propose(inPostgres(wallets, entries('audit_log', ['actor text'])), {
+      players: 'pam.wallets',
+    })
+    expect(proposal).toMatchObject({ notes: [noStatus] })
+  })
+
+  test('and a balance that is called a snapshot, then it is not taken', () => {
+    const snapshot = accounts([...plain.slice(0, 2), 'balance_snapshot numeric(18,2)'])
+    expect(proposed(inPostgres(snapshot))).toContain(
+      'Not usable: pam.accounts.balance_snapshot (numeric(18,2); its name says that it is computed from entries',
+    )
+    expect(proposed(inPostgres(snapshot), { players: 'pam.accounts' })).toEqual([
+      ['balance', 'balance_snapshot'],
+    ])
+    expect(
+      proposed(inPostgres(snapshot), { players: 'pam.accounts', balance: 'balance_snapshot' }),
+    ).toMatchObject({
+      balance: 'balance_snapshot',
+    })
   })
 })
 

@@ -1,0 +1,89 @@
+/** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
+import { balanceTypeOf, isEntriesName, wordsOf } from './candidates.js'
+import type { Mapping } from './mapping.js'
+import type { Column, Table } from './schema.js'
+import { inTemplate, sqlName } from './source-text.js'
+
+/** A table whose rows refer to those of the players' table, and have an amount. */
+export interface Ledger {
+  table: Table
+  /** Its column, and that of the players' table to which it refers. */
+  link: readonly [own: Column, of: Column]
+  amount: Column
+  balanceAfter: Column | null
+  /** Columns that an entry must have besides. */
+  required: readonly Column[]
+}
+
+const has = (column: Column, words: readonly string[]) =>
+  wordsOf(column.name).some(word => words.includes(word))
+
+export function ledgersOf(table: Table, id: Column, tables: readonly Table[]): Ledger[] {
+  return tables.flatMap(other => {
+    if (other === table || other.isView || !isEntriesName(other.name)) return []
+    const money = other.columns.filter(each => balanceTypeOf('postgres', each) !== 'text' && isMoney(each))
+    const balanceAfter = money.find(each => has(each, ['after', 'balance'])) ?? null
+    const amount = money.find(
+      each => has(each, ['amount', 'delta', 'change', 'value']) && each !== balanceAfter,
+    )
+    const link = linkOf(table, id, other)
+    if (link === null || amount === undefined) return []
+    const set = [link[0], amount, balanceAfter]
+    const required = other.columns.filter(
+      each => !set.includes(each) && !each.nullable && !each.hasDefault && each.updatable,
+    )
+    return [{ table: other, link, amount, balanceAfter, required }]
+  })
+}
+
+const isMoney = (column: Column) => balanceTypeOf('postgres', column) !== null && !has(column, ['id'])
+
+/** By a foreign key; or by the name: `wallet_id` of `wallets`, or as the id is called. */
+function linkOf(table: Table, id: Column, other: Table): Ledger['link'] | null {
+  const columnOf = (name: string) => table.columns.find(each => each.name === name)
+  const row = [...wordsOf(table.name).map(word => word.replace(/s$/, '')), 'id'].join()
+  for (const own of other.columns) {
+    const key = other.foreignKeys.find(
+      ({ column, to }) => column === own.name && to.schema === table.schema && to.table === table.name,
+    )
+    const isRow = wordsOf(own.name).join() === row
+    const of = columnOf(key?.to.column ?? (isRow ? 'id' : own.name === 'id' ? '' : own.name))
+    if (of !== undefined && (key !== undefined || isRow || of === id)) return [own, of]
+  }
+  return null
+}
+
+/** A function of store.ts, which the operator completes and switches on. */
+export function ledgerLines(mapping: Mapping): string[] {
+  const { engine, table, id, balance, ledgers, accountPerCurrency } = mapping
+  const [ledger] = ledgers
+  if (ledger === undefined) return []
+  const name = (text: string) => sqlName(engine, text)
+  const { link, amount, balanceAfter, required } = ledger
+  const places = (index: number) => (engine === 'postgres' ? `$${index}` : '?')
+  const isMinor = mapping.minorUnits !== null
+  const columns = [link[0], amount, ...(balanceAfter === null ? [] : [balanceAfter])]
+  const shown = [
+    `player.${name(link[1].name)}`,
+    engine === 'postgres' ? '$1::numeric' : 'CAST(? AS decimal(38, 18))',
+    ...(balanceAfter === null ? [] : [`player.${name(balance.name)}`]),
+  ]
+  const currency = accountPerCurrency && mapping.currency !== null ? name(mapping.currency.name) : null
+  const one =
+    currency === null ? '' : ` AND player.${currency}${engine === 'postgres' ? '::text' : ''} = ${places(3)}`
+  const sql = `INSERT INTO ${name(ledger.table.schema)}.${name(ledger.table.name)} (${columns.map(each => name(each.name)).join(', ')}) SELECT ${shown.join(', ')} FROM ${name(table.schema)}.${name(table.name)} player WHERE player.${name(id.name)} = ${places(2)}${one}`
+  return [
+    `// Adds an entry to ${ledger.table.name} for each change of a balance, in the same commit. To use it, call it in withinTransaction.`,
+    ...(required.length === 0
+      ? []
+      : [`// An entry also needs: ${required.map(each => each.name).join(', ')}.`]),
+    ...(isMinor
+      ? ['// The amount is in whole units of the currency: multiply it if the column holds minor units.']
+      : []),
+    'export async function addEntries(query: Query, pending: readonly PendingCommit[]) {',
+    '  for (const { changes: { transaction, account } } of pending)',
+    '    if (Number(account.delta) !== 0)',
+    `      await query(\`${inTemplate(sql)}\`, [account.delta, transaction.playerId${currency === null ? '' : ', account.currency'}])`,
+    '}',
+  ]
+}
