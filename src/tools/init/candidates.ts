@@ -200,8 +200,9 @@ export function balanceProblem(engine: Engine, column: Column): string | null {
   if (declared.includes('zerofill')) return 'ZEROFILL adds zeros to its text'
   if (smallTypes.includes(type)) return `${declared} is too small for money`
   if (!['numeric', 'decimal'].includes(type) || precision === null || scale === null) return null
-  if (scale === 1 || scale < 0)
-    return `${declared} would round cents: widen it, or use an integer of minor units`
+  if (scale === 0)
+    return `${declared} may hold cents (1005 is 10.05) or whole units (1005.00): change it to bigint, which keeps its values, and init asks which`
+  if (scale < 2) return `${declared} would round cents: widen it, or use an integer of minor units`
   if (precision - scale < wholeDigitsMin) return `${declared} is too small for money`
   return engine === 'mysql' && scale > mysqlScaleMax
     ? `${declared} has more than ${mysqlScaleMax} decimals`

@@ -142,8 +142,8 @@ export function ruleLines(mapping: Mapping): string[] {
   const place = onPostgres ? '$1' : isTyped ? `\${id}` : '?'
   const currency = sqlName(engine, currencyColumn(mapping))
   const where = [
-    `player.${inTemplate(sqlName(engine, id.name))} = ${place}`,
-    ...(accountPerCurrency ? [inTemplate(`player.${currency}${onPostgres ? '::text = $2' : ' = ?'}`)] : []),
+    `${inTemplate(sqlName(engine, id.name))} = ${place}`,
+    ...(accountPerCurrency ? [inTemplate(`${currency}${onPostgres ? '::text = $2' : ' = ?'}`)] : []),
     ...mayBet.flatMap(each => (each.behind === null ? [inTemplate(conditionsSql(engine, [each]))] : [])),
   ].join(' AND ')
   const persons = mayBet.some(({ behind }) => behind !== null)
@@ -160,7 +160,7 @@ export function ruleLines(mapping: Mapping): string[] {
     `export const whoMayBet = (${parameters}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
     `  for (const { changes: ${changes}, refuse } of pending) {`,
     "    if (transaction.operation !== 'placebet' || transaction.refusal !== null) continue",
-    `    const { rows } = await query(\`SELECT 1 FROM \${table} player WHERE ${where}${persons ? '${persons}' : ''}\`, [${values}])`,
+    `    const { rows } = await query(\`SELECT 1 FROM \${table}${persons ? ' player' : ''} WHERE ${where}${persons ? `\${persons}` : ''}\`, [${values}])`,
     "    if (rows.length === 0) refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')",
     '  }',
     '}',

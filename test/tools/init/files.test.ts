@@ -26,7 +26,7 @@ const accounts = (engine: Engine, more: Partial<Table> = {}) =>
   )
 
 function mappingOf(engine: Engine, of: Table, answers: Answers): Mapping {
-  const proposal = propose(schemaOf(engine, of), answers)
+  const proposal = propose(schemaOf(engine, of), { 'may-bet': 'anyone', ...answers })
   if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
   return proposal.mapping
 }
