@@ -113,4 +113,4 @@ export const versionFinding = (found: readonly string[]): Finding[] =>
         ),
       ]
 
-export const versionNames = ['version', 'lock_version', 'row_version', 'lockversion', 'rowversion']
+export const versionNames = ['version', 'lock_version', 'row_version']
