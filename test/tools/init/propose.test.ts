@@ -625,7 +625,14 @@ describe('given a table without a currency that the store can read', () => {
       expect.stringMatching(/^pam.bet_wallet_players exists, of an earlier/),
     )
     const { mapping } = proposal
-    const report = projectReport({ mapping, folder: '.', paths: [], missing: [], add: 'npm install --save-dev', needsUrl: false })
+    const report = projectReport({
+      mapping,
+      folder: '.',
+      paths: [],
+      missing: [],
+      add: 'npm install --save-dev',
+      needsUrl: false,
+    })
     const text = JSON.stringify(report)
     expect(text.indexOf('DROP VIEW')).toBeGreaterThan(0)
     expect(text.indexOf('DROP VIEW')).toBeLessThan(text.indexOf('CREATE OR REPLACE VIEW'))

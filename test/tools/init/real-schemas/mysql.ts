@@ -103,8 +103,9 @@ const bavix: RealSchema = {
       UNIQUE KEY transactions_uuid_unique (uuid), CONSTRAINT transactions_wallet_id_foreign FOREIGN KEY (wallet_id) REFERENCES wallets (id) ON DELETE CASCADE)`,
   ],
   prepared: {
-    why: 'a holder has a wallet per slug, whose code no column has, and may be no user',
+    why: 'a holder has a wallet per slug, whose code no column has, and may be no user; the balance is in minor units',
     statements: [
+      'ALTER TABLE wallets MODIFY balance bigint NOT NULL DEFAULT 0',
       `CREATE VIEW player_wallets AS SELECT holder_id AS player_id, 'EUR' AS currency, balance FROM wallets WHERE holder_type = 'App\\\\Models\\\\User' AND slug = 'eur'`,
     ],
     of: 'pam.wallets',
