@@ -31,7 +31,9 @@ export const longTests = filesOf(`examples/start tools/audit/audit
     stores/postgres/conditions stores/own-rows stores/mysql/former-primary stores/one-change-per-batch
     tools/random/correct tools/command/grants stores/postgres/other-code stores/postgres/within-transaction
     stores/hook-contract stores/ledger stores/postgres/gone-clients tools/reconcile/outputs lookups/by-amount
-    stores/mysql/several-servers tools/random/platform-report testing/partitions`)
+    stores/mysql/several-servers tools/random/platform-report testing/partitions
+    docs/shapes tools/random/accounts package/tarball regular-expressions testing/mutants
+    properties/crash tools/init/advice stores/mysql/unique-below-views`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,

@@ -36,11 +36,11 @@ describe('length', () => {
     expect(readPage('README.md').text.split('\n').length - 1).toBeLessThanOrEqual(220)
   })
 
-  test('docs/ has at most 30 pages', () => {
-    expect(docs.length).toBeLessThanOrEqual(30)
+  test('docs/ has at most 31 pages', () => {
+    expect(docs.length).toBeLessThanOrEqual(31)
   })
 
-  test('docs/ has at most 33,400 words; what is generated not counted', () => {
+  test('docs/ has at most 35,000 words; what is generated not counted', () => {
     // Anchors, bars of tables, dashes of lists and other marks are no words.
     const words = docs.flatMap(({ text }) =>
       text
@@ -49,7 +49,7 @@ describe('length', () => {
         .split(/\s+/)
         .filter(word => /[\p{L}\p{N}]/u.test(word)),
     )
-    expect(words.length).toBeLessThanOrEqual(33_400)
+    expect(words.length).toBeLessThanOrEqual(35_000)
   })
 
   test.each(docs.filter(({ path }) => !reference.includes(path)))(

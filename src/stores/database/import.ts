@@ -86,8 +86,8 @@ export const importedBets: Imported<Bet> = {
 /** A transaction that the legacy integration answered: its rules decided, so its reason is IMPORTED. */
 export interface ImportedTransaction extends Omit<Transaction, 'accountCurrency' | 'reason'> {
   /**
-   * Of `delta`. State it for unsettlements and rollbacks, whose calls have no currency: without it lookups and
-   * reconciliation count them under none.
+   * Of `delta`. State it for unsettlements and rollbacks, whose calls have no currency: without it lookups
+   * and reconciliation count them under none.
    *
    * @default currency
    */

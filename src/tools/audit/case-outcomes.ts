@@ -4,7 +4,7 @@ import type { FailureKind } from './report.js'
 
 export interface FailureDetails {
   kind: FailureKind
-  /** Of a wrong balance: the balance that was due, and the actual one minus that; `currency`: of another account. */
+  /** Of a wrong balance: what was due, and the actual one minus that; `currency`: of another account. */
   balance?: { due: Decimal; difference: Decimal; currency?: string }
 }
 

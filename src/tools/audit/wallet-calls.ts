@@ -338,7 +338,7 @@ export class WalletCalls {
     return answer
   }
 
-  /** An account that the rollback of an unknown bet does not read (D28): by that of a rolled back one (D12). */
+  /** Of an account that no rollback of an unknown bet reads (D28): by that of a rolled back one (D12). */
   async #readAccount(currency: string): Promise<Answer> {
     const { settings, reading } = this.#run
     const known = reading.bets.get(currency)

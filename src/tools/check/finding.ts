@@ -20,7 +20,7 @@ export interface Finding {
   subject: Subject
   /**
    * `unknown`: the check failed, or this user lacks a right for it. `skipped`: it is switched off, or an
-   * option has accepted it. `read`: a list for people, without a verdict. `warning`: perhaps wrong, for a person.
+   * option has accepted it. `read`: a list for people, without a verdict. `warning`: perhaps wrong.
    */
   state: 'ok' | 'problem' | 'unknown' | 'skipped' | 'read' | 'warning'
   text: string

@@ -77,8 +77,9 @@ its own books with the wallet's answers, to the last digit. Without a way to set
 rollbacks only. With --fault it also breaks your own system, and at the end sends each answered call
 again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
 Ctrl+C stops betting; a fault that has begun ends, and the balances are still compared.`,
-  exitCodes: `The exit code is 1 if something differs or was lost, 2 if nothing does but the simulation was not
-possible or was stopped, no bet was accepted, no settlement succeeded, or a command of a fault failed, and else 0.`,
+  exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if something differs or was lost, and 2
+if nothing does but the simulation was not possible or was stopped, no bet was accepted, no settlement succeeded, or a
+command of a fault failed.`,
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)

@@ -1,5 +1,6 @@
 /** Which columns can be a playerId, a balance or a currency, and why not. */
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { sqlName } from './source-text.js'
 
 export interface Candidate {
   column: Column
@@ -80,7 +81,7 @@ const singular = (word: string) => word.replace(/ies$/, 'y').replace(/s$/, '')
 export const isOfPersons = (name: string) =>
   wordsOf(name).some(word => persons.has(singular(word))) && !isOtherName(name)
 
-/** Of a player by its name or foreign key, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
+/** Of a player by name or foreign key, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
 function isOfPlayer(table: Table, { name }: Column, of: ReadonlySet<string> = playerWords): boolean {
   const row = new Set(wordsOf(table.name).map(singular))
   const words = wordsOf(name)
@@ -90,7 +91,7 @@ function isOfPlayer(table: Table, { name }: Column, of: ReadonlySet<string> = pl
   return isNamed || table.foreignKeys.some(({ column, to }) => column === name && isOfPersons(to.table))
 }
 
-/** The players' own columns beside a key that numbers the rows of the table: `user_id` beside `id` of `wallets`. */
+/** The players' own columns beside a key that numbers the rows: `user_id` beside `id` of `wallets`. */
 export const ownersBeside = (engine: Engine, table: Table, id: Column): Column[] =>
   isOfPlayer(table, id, owners)
     ? []
@@ -134,7 +135,7 @@ function judgeId(engine: Engine, table: Table, column: Column, currencies: reado
   if (currency !== undefined)
     return { reason: `${column.declared}, unique together with ${currency.name}`, likely: true }
   if (table.isView) return { reason: column.declared, likely: isLikely }
-  return isOwner ? { problem: notUnique(table, column, currencies) } : null
+  return isOwner ? { problem: notUnique(engine, table, column, currencies) } : null
 }
 
 /** `user_id is the player's` */
@@ -142,11 +143,18 @@ export const ofPlayer = (columns: readonly Column[]) =>
   `${columns.map(({ name }) => name).join(', ')} ${columns.length === 1 ? 'is' : 'are'} the player's`
 
 /** Of an id that the store would refuse, with what helps. */
-export function notUnique(table: Table, { name }: Column, currencies: readonly Column[]): string {
+export function notUnique(
+  engine: Engine,
+  table: Table,
+  { name }: Column,
+  currencies: readonly Column[],
+): string {
   const key = table.uniqueKeys.find(each => each.includes(name))
   const with_ = key === undefined ? '' : ` but together with ${key.filter(each => each !== name).join(', ')}`
-  const columns = [name, ...currencies.slice(0, 1).map(currency => currency.name)].join(', ')
-  return `it is not unique${with_}: a player may have several rows. Name a view of one row each; or, if there is one, CREATE UNIQUE INDEX ${table.name}_player ON ${table.schema}.${table.name} (${columns})`
+  const quoted = (one: string) => (/^[a-z_][a-z0-9_]*$/.test(one) ? one : sqlName(engine, one))
+  const columns = [name, ...currencies.slice(0, 1).map(currency => currency.name)].map(quoted).join(', ')
+  const of = [table.schema, table.name].map(quoted).join('.')
+  return `it is not unique${with_}: a player may have several rows. Name a view of one row each; or, if there is one, CREATE UNIQUE INDEX ${quoted(`${table.name}_player`)} ON ${of} (${columns})`
 }
 
 /** The id of something that a player has or belongs to. */
@@ -234,7 +242,7 @@ const lockedWords = new Set('locked reserved blocked pending held hold frozen es
 export const lockedColumns = (table: Table, balance: Column): Column[] =>
   table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
 
-/** The column of the host's optimistic lock: Sequelize, MikroORM and Hibernate say version, Rails lock_version. */
+/** The column of the host's optimistic lock: `version`, or `lock_version` of Rails. */
 export const versionColumn = ({ columns }: Table): Column | null =>
   columns.find(
     ({ name, type, updatable }) =>

@@ -1,19 +1,8 @@
 /** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
 import { balanceTypeOf, isEntriesName, wordsOf } from './candidates.js'
-import type { Mapping } from './mapping.js'
+import type { Ledger, Mapping } from './mapping.js'
 import type { Column, Table } from './schema.js'
 import { inTemplate, sqlName } from './source-text.js'
-
-/** A table whose rows refer to those of the players' table, and have an amount. */
-export interface Ledger {
-  table: Table
-  /** Its column, and that of the players' table to which it refers. */
-  link: readonly [own: Column, of: Column]
-  amount: Column
-  balanceAfter: Column | null
-  /** Columns that an entry must have besides. */
-  required: readonly Column[]
-}
 
 const has = (column: Column, words: readonly string[]) =>
   wordsOf(column.name).some(word => words.includes(word))

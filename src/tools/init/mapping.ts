@@ -2,7 +2,6 @@
 import { isoMinorUnits } from '../../currencies.js'
 import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/index.js'
 import { balanceTypeOf, type CodeBehind, idTypeOf, versionColumn } from './candidates.js'
-import type { Ledger } from './ledger.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
@@ -12,6 +11,17 @@ export type { PlayersOptions }
 
 /** A number for all currencies, or one of each. */
 export type MinorUnits = number | Readonly<Record<string, number>>
+
+/** A table whose rows refer to those of the players' table, and have an amount. */
+export interface Ledger {
+  table: Table
+  /** Its column, and that of the players' table to which it refers. */
+  link: readonly [own: Column, of: Column]
+  amount: Column
+  balanceAfter: Column | null
+  /** Columns that an entry must have besides. */
+  required: readonly Column[]
+}
 
 export interface Mapping {
   engine: Engine

@@ -1,4 +1,4 @@
-/** Who may bet, by columns of the players' table or of the player behind it: the answer, as conditions of SQL. */
+/** Who may bet, by columns of the players' table or of the player behind it, as conditions of SQL. */
 import { idTypeOf, integerTypes, isOfPersons, isUniqueAlone, wordsOf } from './candidates.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 import { sqlName, sqlText } from './source-text.js'
@@ -81,7 +81,7 @@ export function describedStatus(
 }
 
 /**
- * @param text `state=active,trial`; several columns, all of which must agree: `state=active; users.closed_at=null`
+ * @param text `state=active,trial`; several columns must all agree: `state=active; users.closed_at=null`
  * @returns a text: what is wrong with it
  */
 export function conditionsIn(

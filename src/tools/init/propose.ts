@@ -112,7 +112,7 @@ function proposeColumns(
   if ('value' in id && 'value' in balance && id.value === balance.value)
     throw new Impossible(`--balance: ${balance.value.name} is the id already`)
   const currency = chosenCurrency(schema, table, answers, 'value' in id ? id.value : null)
-  if ('value' in id && 'value' in currency) checkUnique(table, id.value, currency.value)
+  if ('value' in id && 'value' in currency) checkUnique(engine, table, id.value, currency.value)
   const units = 'value' in balance ? chosenUnits(engine, balance.value, answers) : null
   const mayBet = chosenConditions(schema, table, answers, 'value' in balance ? balance.value : null)
   const parts = { id, currency, balance, units, mayBet }
@@ -274,10 +274,17 @@ function chosenBalance(engine: Engine, table: Table, { balance }: Answers): Deci
 }
 
 /** Before anything is created: the store would refuse it. */
-function checkUnique(table: Table, id: Column, { currency, onlyCurrency, accountPerCurrency }: Currency) {
+function checkUnique(
+  engine: Engine,
+  table: Table,
+  id: Column,
+  { currency, onlyCurrency, accountPerCurrency }: Currency,
+): void {
   const isOfRows = accountPerCurrency || (onlyCurrency !== null && isUniqueWith(table, id, currency))
   if (!table.isView && !isUniqueAlone(table, id) && !isOfRows)
-    throw new Impossible(`--id: ${id.name}: ${notUnique(table, id, currency === null ? [] : [currency])}`)
+    throw new Impossible(
+      `--id: ${id.name}: ${notUnique(engine, table, id, currency === null ? [] : [currency])}`,
+    )
 }
 
 const reasonIn = ({ candidates }: Candidates, column: Column) =>

@@ -46,7 +46,7 @@ export interface Difference {
   recentTransactions: string[]
 }
 
-/** The platform's books of one player, or of one of the accounts of a player, to be compared with a database. Amounts are decimal text. */
+/** The platform's books of one account, to be compared with a database. Amounts are decimal text. */
 export interface PlayerBooks {
   playerId: string
   currency: string

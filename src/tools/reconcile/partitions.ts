@@ -62,7 +62,7 @@ export class Partitions<T> {
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const bytesPerCharacter = 3
 
-/** A chunk begins with the position and the size of the one before: a list of them would be half of the memory. */
+/** A chunk begins with position and size of the one before: a list of them would be half of the memory. */
 const headerBytes = 16
 
 const noChunk = { position: 0, size: 0 }

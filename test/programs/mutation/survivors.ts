@@ -17,16 +17,9 @@ const shortDecimal = String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$
 export const survivors: readonly KnownSurvivor[] = [
   ...because(
     'equivalent',
-    'An accepted decision has a player. The condition is there for the compiler.',
-    'src/attempts.ts',
-    'if (!outcome.ok || changes === null || snapshot.player === null) return decision',
-    [['snapshot.player === null', 'false']],
-  ),
-  ...because(
-    'equivalent',
     'A placebet and an unsettlement have `refuse`, and no other request is refused: see the next.',
     'src/attempts.ts',
-    'if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)',
+    'if (rule.refuse !== undefined) return rule.refuse(request, snapshot, settings, reason, refusal)',
     [['rule.refuse !== undefined', 'true']],
   ),
   ...because(
@@ -59,14 +52,14 @@ export const survivors: readonly KnownSurvivor[] = [
     'equivalent',
     '`accept` writes every delta of 0 as "0".',
     'src/decide/rollback-bet.ts',
-    "return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })",
+    "return accept(request, checks, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })",
     [["'0'", '""']],
   ),
   ...because(
     'equivalent',
     '`accept` writes every delta of 0 as "0".',
     'src/decide/rollback-bet.ts',
-    "return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })",
+    "return accept(request, checks, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })",
     [["'0'", '""']],
   ),
   ...because(

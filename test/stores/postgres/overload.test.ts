@@ -250,7 +250,7 @@ describe('while commits are blocked', () => {
   it('loads are answered meanwhile', async () => {
     const { made, stop, first } = await blocked()
     const keys = { operation: 'placebet', transactionId: 't', playerId: 'p1', betId: 'b' } as const
-    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    expect(await made.store.load(keys)).toMatchObject({ accounts: [{ balance: '100' }] })
     await stop.release()
     await first
   })
@@ -272,7 +272,9 @@ describe('while loads are blocked', () => {
     expect(made.store.stats.loads).toEqual({ queued: 12, inFlight: 1, shed: 2 })
     borrowed.release()
     const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 8)])
-    expect(found).toMatchObject(Array(13).fill({ player: { balance: '100' }, bet: null, transaction: null }))
+    expect(found).toMatchObject(
+      Array(13).fill({ accounts: [{ balance: '100' }], bet: null, transaction: null }),
+    )
     expect(made.store.stats.loads).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 })

@@ -117,7 +117,7 @@ describe('a problem that does not pass', () => {
     await expect(store.ready()).rejects.toMatchObject({ code: 'DATABASE_REJECTED' })
     await admin.query("ALTER ROLE locked PASSWORD 'wrong'")
     await store.ready()
-    expect(await store.load(keys)).toMatchObject({ player: { playerId: 'alice' } })
+    expect(await store.load(keys)).toMatchObject({ accounts: [{ playerId: 'alice' }] })
   })
 })
 
@@ -257,7 +257,7 @@ describe('a client that cannot be used: UNSUPPORTED_CLIENT', () => {
     await client.connect()
     opened.push({ close: () => client.end() })
     await store.ready()
-    expect(await store.load(keys)).toMatchObject({ player: { playerId: 'alice' } })
+    expect(await store.load(keys)).toMatchObject({ accounts: [{ playerId: 'alice' }] })
   })
 })
 

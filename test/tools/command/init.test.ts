@@ -71,7 +71,6 @@ describe('on PostgreSQL', () => {
       'players   pam.accounts: it has an id and a balance',
       'currency  currency: text, judged by its name',
       'balance   cash: bigint',
-      'may bet   anyone: no column looks like a status',
       '',
       '--id',
       '  Which column is the playerId that the platform sends?',
@@ -80,11 +79,15 @@ describe('on PostgreSQL', () => {
       '',
       '--minor-units',
       '  cash is bigint: how many decimals of a currency does it hold?',
-      '  2            hundredths (cents) in every currency',
-      '  0            whole units: bets with cents are refused',
+      '  2            hundredths (cents) in every currency: 1005 is 10.05',
+      '  0            whole units: 1005 is 1005.00, and bets with cents are refused',
       '  EUR=2,JPY=0  by currency: name each one that you have',
       '',
-      'UNCLEAR: state --id and --minor-units',
+      '--may-bet',
+      expect.stringMatching(/^ {2}Who may bet\? .* No column of pam\.accounts looks like a status\.$/),
+      '  anyone  closed and excluded players too',
+      '',
+      'UNCLEAR: state --id and --minor-units and --may-bet',
       '',
     ])
     expect(filesOf(folder)).toEqual(['package.json'])
@@ -92,12 +95,20 @@ describe('on PostgreSQL', () => {
 
   test('given a role that may only read, then it proposes, and writes the files below a folder', async () => {
     const folder = project({ dependencies: { koa: '3' } })
-    const options = ['--id', 'account_no', '--minor-units', '2', '--folder', 'src/wallet']
+    const options = [
+      '--id',
+      'account_no',
+      '--minor-units',
+      '2',
+      '--may-bet',
+      'anyone',
+      '--folder',
+      'src/wallet',
+    ]
     const { code, out, error } = await run(folder, [...options, '--database-url', url])
     expect([code, error]).toEqual([0, ''])
     expect(out).toMatch(/^players +pam\.accounts: it has an id and a balance\nid +account_no: /m)
     expect(out).toContain('  export DATABASE_URL=…  # the URL of this database: the programs read it\n')
-    expect(out).toContain('No unique constraint on account_no is visible')
     expect(out).toMatch(
       /\n {2}npx bet-wallet migrate --players pam\.accounts --id account_no --currency currency --balance cash --balance-type minor-units --minor-units 2 --lookup-indexes {2}# creates .* with --print, SQL for your migration tool\n/,
     )
@@ -144,7 +155,11 @@ describe('on PostgreSQL', () => {
   test('given a file that exists, then the proposal is shown, the file is named, and none is written', async () => {
     const folder = project()
     writeFileSync(join(folder, 'kit.ts'), 'mine')
-    const { code, out, error } = await run(folder, ['--id', 'account_no', '--minor-units', '2'], url)
+    const { code, out, error } = await run(
+      folder,
+      ['--id', 'account_no', '--minor-units', '2', '--may-bet', 'anyone'],
+      url,
+    )
     expect(code).toBe(2)
     expect(out).toMatch(/^players +pam\.accounts: [\s\S]*\nunit +minor units, 2 decimals: /m)
     expect(error).toMatch(/^kit\.ts exists, and nothing is overwritten: no file was written\./)
@@ -164,7 +179,6 @@ describe('on PostgreSQL', () => {
 test.each<[string, object | null, readonly string[], RegExp]>([
   ['no package.json', null, [], /^There is no package\.json in .*npm init -y/],
   ['an argument', {}, ['store'], /^init has no arguments: store/],
-  ['a folder elsewhere', {}, ['--folder', '../x'], /^--folder must be below the current folder/],
   ['a database that is down', {}, [], /ECONNREFUSED/],
 ])('given %s, then exit code 2 and the problem', async (_, manifest, words, problem) => {
   const folder = project(manifest)
@@ -206,26 +220,30 @@ describe('given a terminal', () => {
   }
 
   test('then it asks one question after the other, each below what is known', async () => {
-    const { players, printed } = await typing(['account_no', 'EUR', '2'])
+    const { players, printed } = await typing(['account_no', 'EUR', '2', 'anyone'])
     expect(players).toEqual({
       ...{ table: 'pam.bet_wallet_players', id: 'account_no', currency: 'currency' },
       ...{ balance: 'cash', balanceType: 'minor-units', minorUnits: 2 },
     })
     expect(printed).toEqual([
       expect.stringMatching(
-        /players +pam\.accounts: [\s\S]*\nUNCLEAR: state --id and --currency and --minor-units$/,
+        /players +pam\.accounts: [\s\S]*\nUNCLEAR: state --id and --currency and --minor-units and --may-bet$/,
       ),
       '--id: ',
-      expect.stringMatching(/id +account_no: as stated[\s\S]*\nUNCLEAR: state --currency and --minor-units$/),
+      expect.stringMatching(
+        /id +account_no: as stated[\s\S]*\nUNCLEAR: state --currency and --minor-units and --may-bet$/,
+      ),
       '--currency: ',
-      expect.stringMatching(/currency +EUR: as stated[\s\S]*\nUNCLEAR: state --minor-units$/),
+      expect.stringMatching(/currency +EUR: as stated[\s\S]*\nUNCLEAR: state --minor-units and --may-bet$/),
       '--minor-units: ',
+      expect.stringMatching(/\nUNCLEAR: state --may-bet$/),
+      '--may-bet: ',
       expect.stringMatching(/\nCLEAR: every part of the mapping is known$/),
     ])
   })
 
   test('then an answer that cannot be is asked again', async () => {
-    const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2'])
+    const { players, printed } = await typing(['3', '', 'no', 'id', 'euro', 'EUR', 'EUR=2', 'anyone'])
     expect(players).toMatchObject({ id: 'id', idType: 'bigint', minorUnits: { EUR: 2 } })
     expect(printed).toContainEqual(expect.stringMatching(/^--id: pam\.accounts has no column no\./))
     expect(printed).toContainEqual(expect.stringMatching(/^--currency: pam\.accounts has no column euro/))
@@ -241,7 +259,7 @@ describe('given a terminal', () => {
   })
 
   test('then what the options say is not asked', async () => {
-    const { players, left } = await typing(['EUR=2'], { id: 'account_no', currency: 'EUR' })
+    const { players, left } = await typing(['EUR=2', 'anyone'], { id: 'account_no', currency: 'EUR' })
     expect([players, left]).toMatchObject([{ id: 'account_no' }, []])
   })
 })
