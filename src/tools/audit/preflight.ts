@@ -97,7 +97,7 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
 /** More than any currency of ISO 4217 has: those of an unknown code, which a column may not hold. */
 const decimalsOfUnknown = 8
 
-/** Where the smallest stake is refused and a whole one is not, the decimals are wrong: most cases would fail. */
+/** Where the smallest stake is refused, and a whole one is not: most cases would fail. */
 async function checkDecimals({ wallet, settings, money }: CaseContext): Promise<void> {
   const { minorUnits } = settings
   if (minorUnits < decimalsOfUnknown) return
