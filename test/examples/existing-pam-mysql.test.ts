@@ -153,6 +153,8 @@ describe.skipIf(noServer !== null)(`the example PAM on MariaDB${reason}`, async 
 
     refuseBets: (_, playerId) => block(pool, playerId),
 
+    accountPerCurrency: null,
+
     // The rows of withinTransaction: not those of pam.ts.
     async ownRows(_, playerId) {
       const [[row]] = await pool.query<RowDataPacket[]>(

@@ -148,6 +148,8 @@ const harness: StoreHarness<Opened> = {
     await pam.pool.query('UPDATE pam.accounts SET stake_limit_cents = 0 WHERE account_no = $1', [playerId])
   },
 
+  accountPerCurrency: null,
+
   // The rows of withinTransaction: not those of pam.ts.
   async ownRows({ pam }, playerId) {
     const { rows } = await pam.pool.query<{ count: number; sum: string }>(

@@ -77,9 +77,9 @@ its own books with the wallet's answers, to the last digit. Without a way to set
 rollbacks only. With --fault it also breaks your own system, and at the end sends each answered call
 again: an answer that is not the replay of the first one was lost (recipes: docs/go-live.md).
 Ctrl+C stops betting; a fault that has begun ends, and the balances are still compared.`,
-  exitCodes: `The exit code is 0 if the books agree and nothing was lost, 1 if something differs or was lost, and 2
-if nothing does but the simulation was not possible or was stopped, no bet was accepted, no settlement succeeded, or a
-command of a fault failed.`,
+  exitCodes: `The exit code is 0 if the books agree and nothing was lost; 2 if the simulation was not possible, no bet
+was accepted or no settlement succeeded, whatever differs, or if nothing differs but it was stopped or a command of a
+fault failed; and else 1.`,
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
@@ -166,10 +166,10 @@ function reconcileLine(file: string, startedAt: string): string {
   return `npx bet-wallet reconcile ${shellWord(file)} --from ${from} --to ${to}`
 }
 
-/** What was found is 1, whatever was not judged beside it. */
+/** What was not judged is 2, whatever was found beside it. */
 function exitCodeOf({ passed, stopped, unjudged, complete, differencesCount }: SimulationReport): number {
   if (passed) return stopped ? 2 : 0
-  return differencesCount > 0 || (unjudged === null && !complete) ? 1 : 2
+  return unjudged === null && (!complete || differencesCount > 0) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */

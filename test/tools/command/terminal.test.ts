@@ -100,7 +100,7 @@ describe('records', () => {
       player: async playerId => {
         if (playerId === 'error') throw new Error(${JSON.stringify(all)})
         return playerId !== 'known' ? null :
-          { playerId, player: { playerId, currency: ${JSON.stringify(all)}, balance: '1' }, transactions, bets: [bet], next: null }
+          { playerId, accounts: [{ playerId, currency: ${JSON.stringify(all)}, balance: '1' }], transactions, bets: [bet], next: null }
       },
       owed: async () => [],
       transactions: async function* () {},

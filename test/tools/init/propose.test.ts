@@ -320,7 +320,12 @@ describe('given several candidates', () => {
     expect(proposed(alone)).toEqual([['id', 'id']])
     const text = JSON.stringify(propose(alone, {}))
     expect(text).toContain('Not userId: it is not unique: a player may have several rows.')
-    expect(text).toContain(JSON.stringify('CREATE UNIQUE INDEX "Wallet_player" ON public."Wallet" ("userId", currency)').slice(1, -1))
+    expect(text).toContain(
+      JSON.stringify('CREATE UNIQUE INDEX "Wallet_player" ON public."Wallet" ("userId", currency)').slice(
+        1,
+        -1,
+      ),
+    )
     expect(propose(alone, { id: 'id' })).toMatchObject({
       notes: [
         "id numbers the rows of Wallet, and userId is the player's: the platform must send id. If it sends userId, bets debit other players.",
