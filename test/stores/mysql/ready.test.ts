@@ -202,7 +202,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       expect(await first.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
       const second = createMysqlStore(admin, own)
       expect(await second.load(keysOf(placeBet(1, 'anna')))).toMatchObject({
-        ...{ player: { balance: '100.00' }, bet: null, transaction: null },
+        ...{ accounts: [{ balance: '100.00' }], bet: null, transaction: null },
       })
     })
 

@@ -319,7 +319,7 @@ describe('a connection that is lost around the commit', () => {
     const proxy = await proxyTo(url)
     const made = await wallet({ url: proxy.url })
     const lost = proxy[loss]('load_v1_')
-    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    expect(await made.store.load(keys)).toMatchObject({ accounts: [{ balance: '100' }] })
     await lost
     await idle(made.pool)
   })
@@ -356,7 +356,7 @@ describe('connections that are lost while idle', () => {
     proxy.goDark()
     expect(await outOfTime(() => made.store.load(keys), borrowed)).toMatchObject({ code: 'UNAVAILABLE' })
     expect(made.pool.totalCount).toBe(0)
-    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    expect(await made.store.load(keys)).toMatchObject({ accounts: [{ balance: '100' }] })
     expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
 
     proxy.goDark()

@@ -245,7 +245,7 @@ describe('given an answer of the former primary that arrives after one of the ne
     await promoteMeanwhile(store)
     await on(cluster.primary, "UPDATE SCHEMA.players SET balance = 5 WHERE player_id = 'anna'")
     await release()
-    expect(await answer).toMatchObject({ player: { balance: '5' } })
+    expect(await answer).toMatchObject({ accounts: [{ balance: '5' }] })
   })
 })
 

@@ -141,7 +141,7 @@ describe('given a lock that stays', async () => {
       expect(await endOf(made.store[load](keys))).toMatchObject({ code: 'UNAVAILABLE' })
       await until(async () => (await made.waiting()).length === 0)
       await holder.query('COMMIT')
-      expect(await made.store[load](keys)).toMatchObject({ player: { balance: '100' } })
+      expect(await made.store[load](keys)).toMatchObject({ accounts: [{ balance: '100' }] })
     },
   )
 

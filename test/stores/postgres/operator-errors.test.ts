@@ -434,9 +434,9 @@ it.each(['XX001', '58030', '22012'])(
     )
     expect(ends[1]).toBeInstanceOf(Error)
     expect([ends[0], ends[2], ends[3]]).toMatchObject([
-      { player: { balance: '100' } },
-      { player: { balance: '100' } },
-      { player: null },
+      { accounts: [{ balance: '100' }] },
+      { accounts: [{ balance: '100' }] },
+      { accounts: [] },
     ])
   },
 )

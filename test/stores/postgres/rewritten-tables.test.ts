@@ -112,8 +112,8 @@ describe.each(['read committed', 'serializable'])('a confirmed load in %s', isol
       Promise.all([store.loadConfirmed(keys), store.loadConfirmed({ ...keys, betId: 'imported-1' })])
     const before = await load()
     expect(before).toMatchObject([
-      { player: { playerId: 'alice' }, bet: { stake: '30' }, transaction: { delta: '-30' } },
-      { player: { playerId: 'alice' }, bet: { stake: '5' } },
+      { accounts: [{ playerId: 'alice' }], bet: { stake: '30' }, transaction: { delta: '-30' } },
+      { accounts: [{ playerId: 'alice' }], bet: { stake: '5' } },
     ])
 
     expect(await during(rewrite, load)).toEqual(before)
