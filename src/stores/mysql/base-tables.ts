@@ -72,7 +72,8 @@ export function columnIn(definition: string, column: string | null): string | nu
 
 /**
  * Whether a unique index proves that a view finds a row at most once by these columns and its own constants,
- * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood.
+ * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood, or this user may not see
+ * the index: the catalog hides the columns of a table that it has no right on.
  */
 export async function isUniqueBelow(
   database: Pick<Session, 'rows'>,
@@ -86,7 +87,12 @@ export async function isUniqueBelow(
   if (view === undefined) {
     const known = columns.map(column => column.toLowerCase())
     const isKnown = (column: string | null) => known.includes(column?.toLowerCase() ?? '')
-    return (await uniqueIndexesOf(database, name)).some(index => index.every(isKnown))
+    if ((await uniqueIndexesOf(database, name)).some(index => index.every(isKnown))) return true
+    const [seen] = await database.rows(
+      'SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND COLUMN_NAME = ?',
+      [...name, columns[0] ?? ''],
+    )
+    return seen === undefined ? null : false
   }
   const definition = withoutSubqueries(String(view[0]))
   const [source, ...others] = sourcesIn(definition)
