@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests = filesOf(`examples/start tools/audit/audit
+export const longTests = filesOf(`examples/start tools/audit/audit stores/postgres/kit
     docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents
     stores/mysql/mysql-defaults stores/postgres/pglite
@@ -47,7 +47,7 @@ export const releaseTests =
     tools/audit/correct programs/recipes/recipes
     stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
-const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
+const first = [...longTests, ...filesOf('stores/postgres/ready')]
 
 /** So that no worker is left with a long file at the end. */
 export class LongestFirst extends BaseSequencer {

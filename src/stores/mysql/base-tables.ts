@@ -72,8 +72,8 @@ export function columnIn(definition: string, column: string | null): string | nu
 
 /**
  * Whether a unique index proves that a view finds a row at most once by these columns and its own constants,
- * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood, or this user may not see
- * the index: the catalog hides the columns of a table that it has no right on.
+ * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood, or this user may not
+ * see the index: the catalog hides the columns of a table that it has no right on.
  */
 export async function isUniqueBelow(
   database: Pick<Session, 'rows'>,
