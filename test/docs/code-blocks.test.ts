@@ -244,7 +244,7 @@ describe.each([
   test('passes the kit', async () => {
     const sample = code.replace(/^ \* ?/gm, '').match(/^function openStore[\s\S]*?^}\n/m)?.[0] ?? ''
     const store = sample
-      .replaceAll(/: (?:readonly Player\[\]|WalletStore)/g, '')
+      .replaceAll(/: (?:readonly Account\[\]|WalletStore)/g, '')
       .replaceAll(/<string, \w+>/g, '')
     const script = `import Big from 'big.js'
       import { checkWalletStore } from 'bet-wallet/testing'
