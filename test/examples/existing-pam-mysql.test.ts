@@ -173,9 +173,9 @@ describe.skipIf(noServer !== null)(`the example PAM on MariaDB${reason}`, async 
 
   describe('the kit', () => {
     for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 10 })) {
-      // Skipped with its reason: only cases that need a clock, a replica (test/stores/mysql/replica.test.ts has one), or
+      // Skipped with its reason: only cases that need a clock, several accounts, a replica (test/stores/mysql/replica.test.ts has one), or
       // several partitions. Any other case must run.
-      if (skip !== null && /advanceClock|stopReplication|has no partitions/.test(skip))
+      if (skip !== null && /advanceClock|stopReplication|accountPerCurrency|has no partitions/.test(skip))
         test.skip(`${id} ${name}: ${skip}`, run)
       else test(`${id} ${name}`, run)
     }

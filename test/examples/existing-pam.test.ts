@@ -170,7 +170,7 @@ describe('given the example PAM, when the kit runs', () => {
   for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 25 })) {
     // Skipped with its reason: only cases that need a clock, which this store does not have, a server of their own,
     // whose replication they stop (test/stores/postgres/confirmed-loads.test.ts has these), or several partitions.
-    if (skip !== null && /advanceClock|stopReplication|idScope|stopPartition/.test(skip))
+    if (skip !== null && /advanceClock|stopReplication|accountPerCurrency|idScope|stopPartition/.test(skip))
       test.skip(`${id} ${name}: ${skip}`, run)
     else test(`${id} ${name}`, run)
   }
