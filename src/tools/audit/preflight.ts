@@ -70,11 +70,13 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
   if (typeof currency === 'string' && currency !== settings.currency) {
     // The player may have an account in each (D28).
     reading.home = { currency, balance: answer.balance }
+    // Its own mask: each call has another signature.
+    const home = answer.mask(currency)
     answer = await wallet.readBalance()
     if (answer.balance === null || answer.success?.currency !== settings.currency)
       throw new AuditError(
         'CURRENCY_MISMATCH',
-        `The currency of ${settings.playerId} is ${answer.mask(currency)}, not ${settings.currency}: ` +
+        `The currency of ${settings.playerId} is ${home}, not ${settings.currency}: ` +
           `a bet in ${settings.currency} is answered with ${describeAnswer(answer)}`,
       )
   }

@@ -41,7 +41,6 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
       return [
         ...own('wallet_outbox', 'SELECT', 'UPDATE', 'DELETE'),
         ...own('wallet_transactions', 'SELECT'),
-        ...own('wallet_bets', 'SELECT'),
       ]
   }
 }

@@ -44,7 +44,6 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...rightsOn('SCHEMA', schema, 'USAGE'),
         ...own('outbox', 'SELECT', 'UPDATE', 'DELETE'),
         ...own('transactions', 'SELECT'),
-        ...own('bets', 'SELECT'),
       ]
   }
 }
