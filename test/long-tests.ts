@@ -7,7 +7,7 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 export const longTests = filesOf(`examples/start tools/audit/audit stores/postgres/kit
     docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents
-    stores/mysql/mysql-defaults stores/postgres/pglite
+    stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
     lookups/lookups tools/random/simulation tools/audit/html/browser
@@ -16,7 +16,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit stores/postgr
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
-    stores/postgres/rewritten-tables tools/audit/race-rates
+    stores/postgres/rewritten-tables
     tools/wallets/independent/plain tools/reconcile/partitions programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
     tools/report/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
@@ -26,7 +26,7 @@ export const longTests = filesOf(`examples/start tools/audit/audit stores/postgr
     stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
     outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
     stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability
-    stores/postgres/durability examples/limits examples/bonus
+    stores/postgres/durability examples/bonus
     programs/hooks/hooks lookups/owed tools/command/simulate-faults stores/postgres/privileges
     stores/postgres/conditions stores/own-rows stores/mysql/former-primary stores/one-change-per-batch
     tools/random/correct tools/command/grants stores/postgres/other-code stores/postgres/within-transaction
@@ -42,9 +42,9 @@ export const longTests = filesOf(`examples/start tools/audit/audit stores/postgr
  * each store, and audits.
  */
 export const releaseTests =
-  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas
+  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas stores/mysql/mysql-defaults
     stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/accounts-stores
-    tools/audit/correct programs/recipes/recipes
+    tools/audit/correct tools/audit/race-rates examples/limits programs/recipes/recipes
     stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]
