@@ -7,7 +7,6 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 export const longTests = filesOf(`examples/start tools/audit/audit stores/postgres/kit
     docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents
-    stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
     lookups/lookups tools/random/simulation tools/audit/html/browser
@@ -45,7 +44,7 @@ export const releaseTests =
   filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas stores/mysql/mysql-defaults
     stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/accounts-stores
     tools/audit/correct tools/audit/race-rates examples/limits programs/recipes/recipes
-    stores/postgres/pgbouncer programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
+    stores/postgres/pgbouncer stores/postgres/pglite programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]
 
