@@ -38,9 +38,6 @@ export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Rig
         ...onColumns('UPDATE', balance),
       ]
     case 'relay':
-      return [
-        ...own('wallet_outbox', 'SELECT', 'UPDATE', 'DELETE'),
-        ...own('wallet_transactions', 'SELECT'),
-      ]
+      return [...own('wallet_outbox', 'SELECT', 'UPDATE', 'DELETE'), ...own('wallet_transactions', 'SELECT')]
   }
 }
