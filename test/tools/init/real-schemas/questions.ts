@@ -6,7 +6,7 @@ import type { RealSchema } from './real-schema.js'
 export interface Questioned {
   /** Those of its questions, as options of the command. */
   options: string[]
-  /** What it has decided without a question although it is wrong, or nobody's but the operator's. */
+  /** What it decided without a question, though it is wrong or only the operator may decide it. */
   wrong: string[]
   /** Why it ended without a mapping; `null`: it has one. */
   problem: string | null
