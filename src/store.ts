@@ -259,7 +259,7 @@ export interface Transaction {
   type: string | null
   /** The change of the balance, signed: `"-30"` for a stake of 30, `"0"` for a refusal. */
   delta: Decimal
-  /** Of `delta`: the account that the commit named. A retry is answered with it (D2). `null`: imported, not known. */
+  /** Of `delta`: the account that the commit named. A retry is answered with it. `null`: imported without. */
   accountCurrency: string | null
   /**
    * `null` for a success; otherwise the final refusal, replayed to every retry (D6, D7). `errorCode` has at
