@@ -40,7 +40,11 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
     // Lists for people: what they lack is no problem either.
     await checked('accounts', checks.accounts, 'skipped'),
     await checked('balances', checks.balances, 'skipped'),
-    ...(await checks.versions().catch(() => [])),
+    ...(await checks
+      .versions()
+      .catch((error: unknown) => [
+        finding('version column', 'skipped', `could not be checked: ${describe(error)}`),
+      ])),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]
