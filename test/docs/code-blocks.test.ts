@@ -24,7 +24,7 @@ const played = ['docs/first-hour.md', 'docs/shapes.md']
 const pages = readPages().filter(({ path }) => !played.includes(path))
 const blocks = pages.flatMap(codeBlocksOf)
 /** The blocks of these pages import drivers: test/libraries/drivers and test/libraries/stacks run them. */
-const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']
+const pagesOfDrivers = ['docs/postgres.md', 'docs/http.md']
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)
 
@@ -44,7 +44,7 @@ const isRunElsewhere = ({ page, code }: CodeBlock) =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every block is in a language that is tested here', () => {
-  // cjs is the last block of docs/stacks.md.
+  // cjs is the last block of docs/http.md.
   const tested = ['ts', 'sh', 'sql', 'json', 'text', 'cjs']
   expect(blocks.filter(({ language }) => !tested.includes(language))).toEqual([])
 })
@@ -133,8 +133,8 @@ describe('sh blocks', () => {
     }
     for (const [page, ...names] of [
       ['docs/audit.md', 'audit'],
-      ['docs/simulator.md', 'simulate'],
-      ['docs/lookups.md', 'bet', 'transaction', 'player', 'owed'],
+      ['docs/audit.md', 'simulate'],
+      ['docs/records.md', 'bet', 'transaction', 'player', 'owed'],
     ] as const) {
       const text = pages.find(({ path }) => path === page)?.text ?? ''
       for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g))
@@ -235,7 +235,7 @@ test('json blocks are JSON', () => {
 })
 
 describe.each([
-  ['docs/store-guide.md', programs.find(({ page }) => page === 'docs/store-guide.md')?.code ?? ''],
+  ['docs/own-store.md', programs.find(({ page }) => page === 'docs/own-store.md')?.code ?? ''],
   [
     'src/store.ts',
     readFileSync(join(root, 'src/store.ts'), 'utf8').match(/```ts\n([\s\S]*? \* ```)/)?.[1] ?? '',

@@ -1,4 +1,4 @@
-/** The blocks of docs/frameworks.md are files that test/libraries/frameworks and test/examples run. */
+/** The blocks of docs/http.md are files that test/libraries/frameworks and test/examples run. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const files = [
 ]
 /** Without the comment that says what the file is. */
 const codeOf = (file: string) => readFileSync(join(root, file), 'utf8').replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
-const blocks = codeBlocksOf(readPage('docs/frameworks.md'))
+const blocks = codeBlocksOf(readPage('docs/http.md'))
 
 describe('the page of frameworks', () => {
   test('shows every tested file, and nothing else', () => {

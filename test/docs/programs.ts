@@ -19,12 +19,12 @@ export interface Ran {
 }
 
 /** Their ts blocks are files of tests that have packages of their own. */
-const testedElsewhere = ['docs/frameworks.md']
+const testedElsewhere = ['docs/http.md']
 
 /** Every other ts block of these pages, written to a file. */
 export function writePrograms(pages: readonly Page[]): Program[] {
   mkdirSync(folder, { recursive: true })
-  // As the reader of docs/events.md does.
+  // As the reader of docs/your-own-code.md does.
   copyFileSync(join(root, 'examples/webhooks/sender.ts'), join(folder, 'webhook-sender.ts'))
   const programs = pages
     .filter(({ path }) => !testedElsewhere.includes(path))

@@ -46,8 +46,8 @@ describe('docs/errors.md', () => {
   })
 })
 
-test('docs/reconciliation.md lists every kind of difference under its printed title', () => {
-  const [, ...rows] = rowsOf(sectionOf(readPage('docs/reconciliation.md'), 'The differences'))
+test('docs/records.md lists every kind of difference under its printed title', () => {
+  const [, ...rows] = rowsOf(sectionOf(readPage('docs/records.md'), 'The differences'))
   const listed = rows.map(([title, kind]) => [namesIn(kind)[0], title])
   expect(listed).toEqual(Object.entries(kindTitles))
 })
@@ -57,16 +57,16 @@ describe('options', () => {
   const optionTables: [path: string, heading: string, interfaces: string[]][] = [
     ['docs/configuration.md', 'Wallet options', ['WalletOptions', 'RequestOptions']],
     ['docs/configuration.md', 'HTTP options', ['HttpOptions']],
-    ['docs/authentication.md', 'Options', ['SignatureOptions']],
+    ['docs/http.md', 'Options', ['SignatureOptions']],
     ['docs/configuration.md', 'PostgreSQL options', ['DatabaseStoreOptions', 'PostgresTables']],
     ['docs/configuration.md', 'MySQL options', ['MysqlPlayersTable']],
     ['docs/configuration.md', 'Players table', ['PlayersTable']],
-    ['docs/conformance.md', 'Hooks', ['StoreHarness']],
-    ['docs/conformance.md', 'Options', ['CaseOptions']],
+    ['docs/own-store.md', 'Hooks', ['StoreHarness']],
+    ['docs/own-store.md', 'Options', ['CaseOptions']],
     ['docs/audit.md', 'Options', ['WalletTarget', 'AuditOptions']],
-    ['docs/simulator.md', 'Options', ['SimulationOptions']],
-    ['docs/reconciliation.md', 'Options', ['ReconcileOptions']],
-    ['docs/reconciliation.md', 'Mapping', ['ReportMapping']],
+    ['docs/audit.md', 'Options', ['SimulationOptions']],
+    ['docs/records.md', 'Options', ['ReconcileOptions']],
+    ['docs/records.md', 'Mapping', ['ReportMapping']],
   ]
   /** An interface that extends another may declare a member again. */
   const membersOfAll = (interfaces: string[]): Member[] => [

@@ -1,9 +1,9 @@
-/** The code blocks of docs/drivers.md, as files and as functions: what is tested is what is shown. */
+/** The code blocks of docs/postgres.md, as files and as functions: what is tested is what is shown. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeBlocksOf, readPage, root, sectionOf } from '../../docs/pages.js'
 
-export const page = 'docs/drivers.md'
+export const page = 'docs/postgres.md'
 
 /** Inside the sub-project, so that the blocks import its packages. */
 export const folderOf = (path: string) => join(root, 'test/libraries/drivers/.blocks', basename(path, '.md'))

@@ -1,4 +1,4 @@
-/** The migrations of docs/drivers.md, run by the real tools. */
+/** The migrations of docs/postgres.md, run by the real tools. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * docs/stacks.md, played: each program with its real libraries, as a process of its own, on a real server. It must
+ * docs/http.md, played: each program with its real libraries, as a process of its own, on a real server. It must
  * pass the audit, and add no more lines than the page says.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ import { noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { freePort } from '../../postgres/server.js'
 
-const page = 'docs/stacks.md'
+const page = 'docs/http.md'
 const { text } = readPage(page)
 const password = 'test-password'
 

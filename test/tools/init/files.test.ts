@@ -195,9 +195,9 @@ describe('the server', () => {
 
   test('then it names the page of the frameworks, which is in the package', () => {
     expect(written()['server.ts']).toContain(
-      '// In your framework: node_modules/bet-wallet/docs/frameworks.md\n',
+      '// In your framework: node_modules/bet-wallet/docs/http.md\n',
     )
-    expect(existsSync(join(root, 'docs/frameworks.md'))).toBe(true)
+    expect(existsSync(join(root, 'docs/http.md'))).toBe(true)
   })
 
   test('then it is also CommonJS: what awaits is in a function', () => {

@@ -92,7 +92,7 @@ describe('a right report in local time is equal', () => {
 })
 
 describe('the mappings of the page', () => {
-  const mappings = codeBlocksOf(readPage('docs/reconciliation.md'))
+  const mappings = codeBlocksOf(readPage('docs/records.md'))
     .filter(({ language }) => language === 'json')
     .map(({ code }): ReportMapping => JSON.parse(code))
   const summer = { recordedAt: '2026-07-04T08:15:00.100Z', transactionDate: '2026-07-04T08:15:00.000Z' }
