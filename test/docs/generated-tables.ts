@@ -6,7 +6,6 @@ import { metrics, prometheusName } from '../../src/operations/metrics.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases as auditCases } from '../../src/tools/audit/cases.js'
 import { allCommands } from '../../src/tools/command/commands.js'
-import { meaningOf } from '../../src/tools/command/option.js'
 import { readResults, requirements } from '../programs/versions/requirements.js'
 import { membersOf } from './declarations.js'
 import { linksOf, type Page, readPage, readPages } from './pages.js'
@@ -117,19 +116,18 @@ const metricList = (): string =>
 
 const commands = await allCommands()
 
-/** The options below the commands that have them. */
+/** The options by the commands that have them: `--help` says what each means. */
 function commandOptionsList(): string {
   const usedBy = new Map<string, string[]>()
   for (const { usage, options } of commands)
-    for (const option of Object.values(options)) {
-      if (option.flag === '--help') continue
-      const line = `- \`${option.flag}\`: ${withLinks(meaningOf(option)).replace(/[<*]/g, '\\$&')}`
-      usedBy.set(line, [...(usedBy.get(line) ?? []), usage.split(' ')[0] ?? ''])
+    for (const { flag } of Object.values(options)) {
+      if (flag === '--help') continue
+      usedBy.set(flag, [...(usedBy.get(flag) ?? []), usage.split(' ')[0] ?? ''])
     }
   const groups = new Map<string, string[]>()
-  for (const [line, names] of usedBy)
-    groups.set(names.join(', '), [...(groups.get(names.join(', ')) ?? []), line])
-  return [...groups].map(([names, lines]) => `**${names}**\n\n${lines.join('\n')}`).join('\n\n')
+  for (const [flag, names] of usedBy)
+    groups.set(names.join(', '), [...(groups.get(names.join(', ')) ?? []), `\`${flag}\``])
+  return [...groups].map(([names, flags]) => `- **${names}**: ${flags.join(', ')}`).join('\n')
 }
 
 const tables: Record<string, () => string> = {
