@@ -5,13 +5,16 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createPostgresStore, type PostgresStoreOptions } from 'bet-wallet/postgres'
 import { afterAll, describe, expect, test } from 'vitest'
-import { namesIn, readPage, root, rowsOf } from '../../docs/pages.js'
+import { namesIn, readPage, root, rowsOf, sectionOf } from '../../docs/pages.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import type { Database } from '../../postgres/server.js'
-import { folderOf, page } from './blocks.js'
+import { folderOf, migrationsPage, page } from './blocks.js'
 
 const files = Object.fromEntries(
-  rowsOf(readPage(page)).map(([tool = '', file]) => [tool, namesIn(file)[0] ?? '']),
+  rowsOf(sectionOf(readPage(migrationsPage), 'Migration tools')).map(([tool = '', file]) => [
+    tool,
+    namesIn(file)[0] ?? '',
+  ]),
 )
 const program = (path: string) => join(root, 'test/libraries/node_modules', path)
 
