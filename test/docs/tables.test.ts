@@ -109,7 +109,7 @@ describe('docs/observability.md', () => {
     const channels = membersOf('WalletChannels').map(({ name }) => name.replaceAll("'", ''))
     expect(listed('docs/observability.md', 'Channels')).toEqual(channels)
     const rows = rowsOf(sectionOf(readPage('docs/observability.md'), 'Channels')).slice(1)
-    for (const [channel = '', , fields] of rows) {
+    for (const [channel = '', fields] of rows) {
       const members = (interfacesOf[namesIn(channel)[0] ?? ''] ?? [])
         .flatMap(membersOf)
         .map(({ name }) => name)
