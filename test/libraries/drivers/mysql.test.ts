@@ -1,4 +1,4 @@
-/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
+/** The programs of drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
 import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import type { RowDataPacket } from 'mysql2/promise'

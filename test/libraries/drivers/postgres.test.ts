@@ -1,4 +1,4 @@
-/** The blocks of docs/drivers.md pass the kit on a real server: with the real library, and rows of their own. */
+/** The programs of drivers.md pass the kit on a real server: with the real library, and rows of their own. */
 
 import { join } from 'node:path'
 import {
