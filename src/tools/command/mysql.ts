@@ -1,6 +1,7 @@
 /** The operator's database on MySQL or MariaDB, with the driver `mysql2`. */
 import { fieldOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
+import { judgePlayersTable } from '../../stores/mysql/check-players-table.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
 import { migratedWith } from '../../stores/mysql/migrated-with.js'
@@ -83,7 +84,10 @@ export function mysqlDatabase(url: string, advice: string): Database {
     schema: () => readSchema({ engine: 'mysql', ask }),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
-    migrate: (tables, { transaction: _, ...settings }) => migrateMysql(pool, tables, settings),
+    async migrate(tables, { transaction: _, ...settings }) {
+      await judgePlayersTable({ rows: ask }, tablesOf(tables))
+      return await migrateMysql(pool, tables, settings)
+    },
     migrationSql(tables, { lookupIndexes, allowOtherOptions, transaction }) {
       if (!transaction)
         throw new UsageError('--no-transaction is for PostgreSQL: here every statement commits by itself')

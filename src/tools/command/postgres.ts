@@ -1,6 +1,8 @@
 /** The operator's database on PostgreSQL, with the driver `pg`. */
 import { fieldOf, textOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
+import { judgePlayersTable } from '../../stores/postgres/check.js'
+import type { Ask } from '../../stores/postgres/client.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
 import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { migratedWith } from '../../stores/postgres/migrated-with.js'
@@ -56,7 +58,10 @@ export function postgresDatabase(url: string, advice: string): Database {
     schema: () => readSchema({ engine: 'postgres', ask }),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
-    migrate: (tables, { transaction: _, ...settings }) => migratePostgres(pool, tables, settings),
+    async migrate(tables, { transaction: _, ...settings }) {
+      await judgePlayersTable(ask as Ask, tablesOf(tables))
+      return await migratePostgres(pool, tables, settings)
+    },
     migrationSql: postgresMigrationSql,
     grants: postgresGrants,
     lookups: options => createPostgresLookups(pool, options),
