@@ -8,7 +8,8 @@ import { migratedWith } from '../../stores/mysql/migrated-with.js'
 import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { tablesOf } from '../../stores/mysql/tables.js'
-import { checkMysql } from '../check/mysql.js'
+import { readBalances } from '../check/balances.js'
+import { checkMysql, mysqlRows } from '../check/mysql.js'
 import type { Ask } from '../check/mysql-view.js'
 import { readSchema } from '../init/schema.js'
 import {
@@ -37,7 +38,7 @@ interface Pool {
 }
 
 function poolOf(uri: string, advice: string): Pool {
-  const { createPool } = driver('mysql2', advice) as { createPool(options: object): Pool }
+  const { createPool } = driver(['mysql2'], advice).module as { createPool(options: object): Pool }
   try {
     return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
   } catch {
@@ -82,6 +83,7 @@ export function mysqlDatabase(url: string, advice: string): Database {
       }
     },
     schema: () => readSchema({ engine: 'mysql', ask }),
+    balances: (from, unit) => readBalances(mysqlRows(ask), from, unit),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
     async migrate(tables, { transaction: _, ...settings }) {

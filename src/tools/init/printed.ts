@@ -11,8 +11,15 @@ import {
 } from './mapping.js'
 import type { Proposal } from './propose.js'
 
-/** The mapping, its reasons, and what is still to be answered. */
-export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible' }>): Report {
+/**
+ * The mapping, its reasons, and what is still to be answered.
+ *
+ * @param balances of each currency the greatest, as the wallet would read it
+ */
+export function proposalReport(
+  proposal: Exclude<Proposal, { status: 'impossible' }>,
+  balances: readonly string[],
+): Report {
   const { questions, notes } = { questions: [], notes: [], ...proposal }
   const missing = questions.map(({ option }) => `--${option}`).join(' and ')
   const textOf = (text: string): Block => ({ kind: 'text', text })
@@ -29,6 +36,10 @@ export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible
         heading: `--${option}`,
         blocks: [textOf(text), factsOf(choices.map(({ value, reason }) => [value, reason]))],
       })),
+      {
+        heading: 'The greatest balance of each currency: compare it with what the player sees',
+        blocks: [{ kind: 'list', items: balances }],
+      },
       { heading: 'Notes', blocks: [{ kind: 'list', items: notes }] },
     ],
     footnotes: [],
