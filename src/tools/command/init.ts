@@ -30,7 +30,7 @@ const answerOptions = {
   ),
   'minor-units': text(
     '--minor-units <number>',
-    'decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0; none: a text, or a numeric' +
+    'decimals of an integer balance, or of a numeric(p,0): 2 for cents; by currency: EUR=2,JPY=0; none: a text, or a numeric' +
       ' without a scale, is in whole units',
   ),
   'may-bet': several(

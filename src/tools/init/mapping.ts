@@ -229,9 +229,17 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
     `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
   const read = (columns: readonly Column[], relation: string, schema?: string) =>
     grant(`SELECT (${columns.map(each => name(each.name)).join(', ')})`, relation, schema)
-  const persons = mayBet.flatMap(({ behind, column }) =>
-    behind === null ? [] : [read([...new Set([behind.key, column])], behind.to.name, behind.to.schema)],
+  const usage = (schema: string) =>
+    engine === 'postgres' && schema !== table.schema
+      ? [`GRANT USAGE ON SCHEMA ${name(schema)} TO ${name(role)};`]
+      : []
+  const behind = mayBet.flatMap(each =>
+    each.behind === null ? [] : [{ ...each.behind, column: each.column }],
   )
+  const persons = [
+    ...new Set(behind.flatMap(({ to }) => usage(to.schema))),
+    ...behind.map(({ to, key, column }) => read([...new Set([key, column])], to.name, to.schema)),
+  ]
   if (engine === 'postgres' || !(needsView(mapping) || table.isView)) {
     const columns = readColumns(mapping)
     const relation = needsView(mapping) ? viewName : table.name

@@ -78,7 +78,8 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
   const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
   const [own] = Object.entries(ownDecimals(mapping))
-  const currency = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
+  const units = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
+  const currency = mapping.accountPerCurrency ? `${units} --accounts …` : units
   const steps = [
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
     missing.length > 0 && `${add} ${missing.join(' ')}`,
@@ -89,7 +90,7 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
     `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
     `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
     `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
-    `npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency ${currency} --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds`,
+    `npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency ${currency} --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds${mapping.accountPerCurrency ? '; --accounts: all currencies of the first' : ''}`,
     'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
     ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
     "npx bet-wallet check  # tests the database, as the wallet's user",

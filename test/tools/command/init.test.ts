@@ -123,6 +123,31 @@ describe('on PostgreSQL', () => {
     expect(filesOf(join(folder, 'src/wallet'))).toEqual(['kit.ts', 'server.ts', 'store.ts'])
   })
 
+  test('given a folder of tools of its own, then the files are those of the project beside it', async () => {
+    const tools = project(null)
+    const beside = join(outer, 'beside')
+    mkdirSync(beside)
+    writeFileSync(join(beside, 'package.json'), JSON.stringify({ dependencies: { tsx: '4' } }))
+    const options = [
+      '--id',
+      'account_no',
+      '--minor-units',
+      '2',
+      '--may-bet',
+      'anyone',
+      '--folder',
+      '../beside',
+    ]
+    const { code, out, error } = await run(tools, options, url)
+    expect([code, error]).toEqual([0, ''])
+    expect(filesOf(beside)).toEqual(['kit.ts', 'package.json', 'server.ts', 'store.ts'])
+    // The project's own package.json counts: it is CommonJS, and has tsx.
+    expect(readFileSync(join(beside, 'store.ts'), 'utf8')).toContain("import pg = require('pg')")
+    expect(readFileSync(join(beside, 'kit.ts'), 'utf8')).toContain("from './store'")
+    expect(out).toContain('npm install --save-dev fast-check\n')
+    expect(out).toContain('  npx tsx ../beside/server.ts  #')
+  })
+
   test('given a status, then it asks who may bet, and grants its columns', async () => {
     await database.pool.query(`CREATE TYPE pam.player_state AS ENUM ('Active', 'closed');
       CREATE TABLE pam.members (id bigint PRIMARY KEY, currency text, balance numeric(18,2), state pam.player_state, closed_at timestamptz)`)

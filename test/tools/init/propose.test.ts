@@ -740,6 +740,17 @@ describe('given the status of a player in another table', () => {
     ])
   })
 
+  test('of another schema, then its use is granted too', () => {
+    const elsewhere = { ...users, schema: 'people' }
+    const to = { schema: 'people', table: 'users', column: 'id' }
+    const schema = inPostgres(wallets({ foreignKeys: [{ column: 'user_id', to }] }), elsewhere)
+    const proposal = propose(schema, { 'may-bet': 'users.status=active; users.deleted_at=null' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(moreGrants(proposal.mapping, 'wallet').filter(each => each.includes('USAGE'))).toEqual([
+      'GRANT USAGE ON SCHEMA "people" TO "wallet";',
+    ])
+  })
+
   test('without a status anywhere, then anyone must be stated', () => {
     expect(proposeWith(inPostgres(wallets({})), {})).toMatchObject({
       questions: [

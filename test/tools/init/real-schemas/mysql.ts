@@ -29,7 +29,8 @@ const sdkgis: RealSchema = {
   expects: [/id: 'player_id', idType: 'bigint'/, /accountPerCurrency: true/, /balance: 'amount'/],
   players: ['1', '2'],
   rows: `INSERT INTO players VALUES (1, 'Anna', 'a@x'), (2, 'Ben', 'b@x');
-    INSERT INTO balances VALUES (1, 2, 100, 'EUR'), (2, 1, 100, 'EUR'), (3, 1, 5, 'USD')`,
+    INSERT INTO balances VALUES (1, 2, 100, 'EUR'), (2, 1, 100, 'EUR'), (3, 1, 100, 'USD')`,
+  audit: { accounts: ['EUR', 'USD'] },
 }
 
 /** Plain SQL. Balance and currency may be NULL. */
