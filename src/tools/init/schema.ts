@@ -1,9 +1,9 @@
 /** The operator's tables, as the catalogs describe them. No row is read. */
 
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
-import { sqlText } from './source-text.js'
+import { type Engine, sqlText } from './source-text.js'
 
-export type Engine = 'postgres' | 'mysql'
+export type { Engine }
 
 export interface Column {
   name: string
