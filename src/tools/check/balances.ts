@@ -24,7 +24,7 @@ interface Accounts {
   balance: string | null
 }
 
-export type Unit = Pick<Players, 'balanceType' | 'minorUnits'>
+type Unit = Pick<Players, 'balanceType' | 'minorUnits'>
 
 export interface Read {
   lines: string[]

@@ -14,7 +14,7 @@ import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
 import { trialAlias, trialFinding } from './mysql-trial.js'
 import { type Ask, columnsBehind } from './mysql-view.js'
-import { allFindings, codeOf } from './ready.js'
+import { allFindings, codeOf, indexesFinding } from './ready.js'
 import { type BalanceColumn, notAllowed, statementsFinding, switchedOff } from './statements.js'
 
 /**
@@ -40,7 +40,11 @@ export async function checkMysql(
     },
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(pool, tables),
-    lookupIndexes: () => indexesFinding(ask, tables),
+    lookupIndexes: async () =>
+      indexesFinding(
+        missingIndexes(await transactionsTableOf(ask, tables)).map(index => createIndex(tables, index)),
+        'A user with INDEX',
+      ),
     rows: mysqlRows(ask),
     bets: {
       bets: `${tables.schema}.wallet_bets`,
@@ -114,17 +118,6 @@ function statementsThatNeed(schema: string, { privilege, column, object }: Right
     default:
       return [`SELECT ${column ?? '*'} FROM ${object} WHERE FALSE`]
   }
-}
-
-async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
-  const missing = missingIndexes(await transactionsTableOf(ask, tables))
-  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
-  return finding(
-    'lookup indexes',
-    'problem',
-    'Lookups and the reconciliation would read the whole table. A user with INDEX runs, while the wallet runs:',
-    missing.map(index => `${createIndex(tables, index)};`),
-  )
 }
 
 export const mysqlRows = (ask: Ask): Rows => ({

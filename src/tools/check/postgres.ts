@@ -14,7 +14,7 @@ import { readSchema } from '../init/schema.js'
 import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
-import { allFindings } from './ready.js'
+import { allFindings, indexesFinding } from './ready.js'
 import {
   type BalanceColumn,
   notAllowed,
@@ -46,7 +46,13 @@ export async function checkPostgres(
     },
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(ask, tables, user),
-    lookupIndexes: () => indexesFinding(ask, tables),
+    lookupIndexes: async () =>
+      indexesFinding(
+        missingIndexes(await transactionsTableOf(ask, tables)).map(index =>
+          createIndex(tables, index, 'CONCURRENTLY'),
+        ),
+        'The owner of the tables',
+      ),
     rows: postgresRows(ask),
     bets: {
       bets: `${tables.schema}.bets`,
@@ -107,17 +113,6 @@ async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Pro
           [schema, name, privilege, [column, column.slice(1, -1)]],
         ))) as { held: boolean | null }[]
   return rows.every(row => row.held !== false)
-}
-
-async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
-  const missing = missingIndexes(await transactionsTableOf(ask, tables))
-  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
-  return finding(
-    'lookup indexes',
-    'problem',
-    'Lookups and the reconciliation would read the whole table. The owner of the tables runs, while the wallet runs:',
-    missing.map(index => `${createIndex(tables, index, 'CONCURRENTLY')};`),
-  )
 }
 
 /** The tables and views below the players' table, that itself among them. */

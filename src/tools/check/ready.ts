@@ -60,6 +60,17 @@ export async function allFindings(
   ]
 }
 
+/** @param who may create them */
+export const indexesFinding = (missing: readonly string[], who: string): Finding =>
+  missing.length === 0
+    ? finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
+    : finding(
+        'lookup indexes',
+        'problem',
+        `Lookups and the reconciliation would read the whole table. ${who} runs, while the wallet runs:`,
+        missing.map(statement => `${statement};`),
+      )
+
 async function playersBalances(players: Players, rows: Rows): Promise<Finding> {
   const { currency, balance } = players.columns
   const from = `(SELECT ${currency} AS currency, ${balance} AS balance FROM ${players.table})`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { WalletLookups } from '../../lookups/records.js'
 import type { RoleUse } from '../../stores/database/rights.js'
 import type { MysqlPool, MysqlTables } from '../../stores/mysql/index.js'
-import type { Read, Unit } from '../check/balances.js'
+import type { Read } from '../check/balances.js'
 import type { CheckSettings, Finding } from '../check/finding.js'
 import type { DatabaseSchema } from '../init/schema.js'
 import { UsageError } from './usage-error.js'
@@ -35,7 +35,7 @@ export interface Database {
   /** Reads the catalog. */
   schema(): Promise<DatabaseSchema>
   /** @param from a SELECT in brackets, with the columns `currency` and `balance` */
-  balances(from: string, unit: Unit): Promise<Read>
+  balances(from: string, players: StoreTables['players'] & {}): Promise<Read>
   /** @throws {StoreError} `INVALID_OPTIONS` */
   checkTables(tables: StoreTables): void
   /** What the schema was migrated with. @returns `null`: nothing @throws {RightMissing} */

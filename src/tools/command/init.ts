@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { existing, projectFiles, writeFiles } from '../init/files.js'
-import { accountsQuery, type MinorUnits } from '../init/mapping.js'
+import { accountsQuery, playersOf } from '../init/mapping.js'
 import { projectReport, proposalReport } from '../init/printed.js'
 import { type Answers, type Proposal, propose } from '../init/propose.js'
 import type { DatabaseSchema } from '../init/schema.js'
@@ -142,26 +142,28 @@ async function balancesOf(
   proposal: Exclude<Proposal, { status: 'impossible' }>,
   read: Database['balances'],
 ): Promise<string[]> {
-  const linesOf = async (accounts: string, minorUnits: MinorUnits | null, before = '') => {
-    const unit = {
-      balanceType: minorUnits === null ? ('numeric' as const) : ('minor-units' as const),
-      minorUnits: typeof minorUnits === 'number' ? minorUnits : new Map(Object.entries(minorUnits ?? {})),
+  try {
+    if (proposal.status === 'ready') {
+      const { lines, warnings } = await read(accountsQuery(proposal.mapping), playersOf(proposal.mapping))
+      return [...lines, ...warnings]
     }
-    const found = await read(accounts, unit).catch((error: unknown) => ({
-      ...{ lines: [`could not be read: ${wordsOf(error)}`], warnings: [] },
-    }))
-    return [...found.lines, ...(before === '' ? found.warnings : [])].map(line => `${before}${line}`)
+    const lines: string[] = []
+    for (const minorUnits of proposal.accounts === null ? [] : [2, 0]) {
+      const found = await read(proposal.accounts ?? '', {
+        ...anyTable,
+        balanceType: 'minor-units',
+        minorUnits,
+      })
+      lines.push(...found.lines.map(line => `--minor-units ${minorUnits}: ${line}`))
+    }
+    return lines
+  } catch (error) {
+    return [`could not be read: ${wordsOf(error)}`]
   }
-  if (proposal.status === 'ready') {
-    const { mapping } = proposal
-    return await linesOf(accountsQuery(mapping), mapping.minorUnits)
-  }
-  if (proposal.accounts === null) return []
-  return [
-    ...(await linesOf(proposal.accounts, 2, '--minor-units 2: ')),
-    ...(await linesOf(proposal.accounts, 0, '--minor-units 0: ')),
-  ]
 }
+
+/** Which columns the accounts are of, their query says. */
+const anyTable = { table: 'pam.a', id: 'a', idType: 'bigint', currency: 'a', balance: 'a' } as const
 
 /**
  * Prints the proposal, and asks for what is unclear until nothing is.

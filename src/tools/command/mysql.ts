@@ -83,7 +83,7 @@ export function mysqlDatabase(url: string, advice: string): Database {
       }
     },
     schema: () => readSchema({ engine: 'mysql', ask }),
-    balances: (from, unit) => readBalances(mysqlRows(ask), from, unit),
+    balances: (from, players) => readBalances(mysqlRows(ask), from, tablesOf({ players }).players),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
     async migrate(tables, { transaction: _, ...settings }) {

@@ -32,7 +32,7 @@ export function postgresDatabase(url: string, advice: string): Database {
       throw new Error('the server returned no row')
     },
     schema: () => readSchema({ engine: 'postgres', ask }),
-    balances: (from, unit) => readBalances(postgresRows(ask), from, unit),
+    balances: (from, players) => readBalances(postgresRows(ask), from, tablesOf({ players }).players),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
     async migrate(tables, { transaction: _, ...settings }) {

@@ -277,8 +277,9 @@ describe('given a terminal', () => {
     const columns = ['account_no text', 'currency char(3)', 'balance numeric(64,0)']
     const whole = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['account_no']))
     const asked: string[] = []
-    const read: Parameters<typeof decide>[3] = async (accounts, unit) => {
+    const read: Parameters<typeof decide>[3] = async (accounts, players) => {
       asked.push(accounts)
+      const unit = { balanceType: 'minor-units', minorUnits: Number(players.minorUnits) } as const
       return readingOf([{ currency: 'EUR', count: 2, withoutBalance: 0, balance: '100500' }], unit)
     }
     const { players, printed } = await typing(['2', 'anyone'], {}, whole, read)
