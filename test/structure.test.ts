@@ -58,7 +58,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/random': ['foreign-values', 'tools/numbers', 'tools/report', 'tools/wire'],
   'tools/audit': ['foreign-values', 'timeout', 'tools/report', 'tools/numbers', 'tools/wire', 'tools/random'],
   'tools/reconcile': ['foreign-values', 'option-checks', 'tools/report', 'tools/numbers', 'tools/wire'],
-  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores'],
+  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores', 'tools/init'],
   'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
   'tools/try': [
     'foreign-values',

@@ -144,7 +144,7 @@ async function serve(terminal: Terminal, { code }: CodeBlock): Promise<ChildProc
   return server
 }
 
-const fileOf = ({ code }: CodeBlock) => /^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'unnamed'
+const fileOf = ({ code }: CodeBlock) => /^\/\/ (\S+\.[jt]s)\n/.exec(code)?.[1] ?? 'unnamed'
 
 /** What `init` writes, with what every service has. */
 const files = ['store.ts', 'server.ts', 'kit.ts']
@@ -190,7 +190,14 @@ describe.each(readers)('the first hour on $name', ({ name, skipped, open, addres
     const { language, code, output } = block
     if (language === 'sql') await database.rows(code)
     else if (language === 'ts') expect(written(fileOf(block))).toContain(code.replace(/^\/\/ .*\n/, ''))
-    else if (code.includes('server.ts')) server = await serve(terminal, block)
+    else if (language === 'js') {
+      writeFileSync(join(folder, fileOf(block)), code)
+      const program = `import('./${fileOf(block)}').then(({ store }) => store.ready()).then(() => process.exit(0))`
+      const { status, stderr } = spawnSync(process.execPath, ['-e', program], {
+        ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, DATABASE_URL: database.url } },
+      })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    } else if (code.includes('server.ts')) server = await serve(terminal, block)
     else {
       const [args, options] = shell(terminal, code)
       const { status, stdout, stderr } = spawnSync('sh', args, { ...options, encoding: 'utf8' })

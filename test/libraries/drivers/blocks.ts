@@ -17,6 +17,10 @@ export function blockOf(path: string, heading: string): string {
   return block.code
 }
 
+/** Of MikroORM, which looks for files of entities. */
+export const withoutEntities = (code: string): string =>
+  code.replace("entities: ['dist/entities']", 'entities: [], discovery: { warnWhenNoEntities: false }')
+
 /** Writes a file into the folder of a page. Returns its path. */
 export function write(path: string, name: string, text: string): string {
   const file = join(folderOf(path), name)

@@ -135,9 +135,13 @@ describe('codes outside ISO 4217', () => {
   })
 
   test('are in the server with the decimals that the column holds, and in the printed audit', () => {
-    expect(written({ mapping: chips })['server.ts']).toContain(
-      "basePath: '/wallet',\n    minorUnits: currency => new Map([['CHIP', 6]]).get(currency), // of codes outside ISO 4217\n",
+    const server = written({ mapping: chips })['server.ts']
+    expect(server).toContain(
+      "\nconst minorUnits = (currency: string) => new Map([['CHIP', 6]]).get(currency)\n",
     )
+    // Of the platform's calls, and of the settlements of the audit.
+    expect(server).toContain("basePath: '/wallet',\n    minorUnits,\n")
+    expect(server).toContain('recordSettlement(store, body, { minorUnits })')
     const { sections } = projectReport({
       ...{ mapping: chips, folder: '.', paths: [], missing: ['tsx'], needsUrl: false },
       add: 'pnpm add --save-dev',
