@@ -1,6 +1,6 @@
 /**
  * The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. Before it, a
- * placebet is committed without a load.
+ * placebet or a settlement is committed without a load.
  */
 import { type Authorization, type CallSource, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
@@ -71,18 +71,22 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
 }
 
 /**
- * The decision that the guards of its commit prove without a load: the bet is new and the player can pay it.
- * `null`: load first.
+ * The decision that the guards of its commit prove without a load: a bet is new and the player can pay it, or
+ * the bet of a settlement is placed. `null`: load first.
  */
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
-  const { rule, request, deadline, authorization } = call
+  const { rule, store, request, deadline, authorization } = call
   const snapshot = rule.assume?.(request)
-  if (snapshot === undefined) return null
+  if (snapshot === undefined || (snapshot.bet !== null && store.addsCredits !== true)) return null
   const granted = authorization.isGrantedBeforeLoad()
   if (granted !== true && !(await granted)) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
   if (performance.now() >= deadline) return null
-  return decideOn(call, snapshot, true)
+  const decision = decideOn(call, snapshot, true)
+  const { changes, credit } = decision
+  // The assumed bet is none to write.
+  if (changes === null || credit === undefined) return decision
+  return { ...decision, changes: { ...changes, bet: null, credit } }
 }
 
 /**

@@ -5,7 +5,7 @@ import { checkStore } from './store-checks.js'
 
 /**
  * Joins several stores into one: every call goes to the store of its player's partition. Ids of bets and
- * transactions are then unique per partition only (docs/scale.md). A partition that is unavailable does not
+ * transactions are then unique per partition only (docs/operations.md). A partition that is unavailable does not
  * affect the others.
  *
  * @param storeOf returns the store of the player's partition: always the same one, in every process, also
@@ -13,7 +13,8 @@ import { checkStore } from './store-checks.js'
  *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does
  *   not know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other
  *   one 500
- * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none
+ * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none; and with
+ *   `addsCredits`: a partition without it answers the commit of a credit with `conflict`, which leads to a load
  */
 export function partitionStore(
   storeOf: (playerId: string) => WalletStore | null | Promise<WalletStore | null>,
@@ -26,6 +27,7 @@ export function partitionStore(
   }
   return {
     contractVersion: 2,
+    addsCredits: true,
     load: async keys => (await partitionOf(keys.playerId)).load(keys),
     async loadConfirmed(keys) {
       const store = await partitionOf(keys.playerId)
@@ -40,6 +42,7 @@ export function partitionStore(
         if (fieldOf(error, 'code') === 'UNAVAILABLE') return { status: 'unavailable' }
         throw error
       }
+      if (changes.credit !== null && store.addsCredits !== true) return { status: 'conflict' }
       return store.commit(changes)
     },
   }

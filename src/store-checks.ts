@@ -87,7 +87,9 @@ export function checkStore(store: WalletStore): void {
   for (const method of ['load', 'commit'] as const) {
     if (typeof store[method] !== 'function') violation(method, 'a function', store[method])
   }
-  const { loadConfirmed } = store
+  const { loadConfirmed, addsCredits } = store
+  if (addsCredits !== undefined && typeof addsCredits !== 'boolean')
+    violation('addsCredits', 'a boolean, or absent', addsCredits)
   if (loadConfirmed !== undefined && typeof loadConfirmed !== 'function')
     violation('loadConfirmed', 'a function, or absent', loadConfirmed)
   if (version !== 2) violation('contractVersion', '2, the version that this library supports', version)

@@ -8,6 +8,7 @@
  *              │         ▲               pure, synchronous             ▲ │
  *              │         └────────────── conflict: reload and retry ◀──│─┘
  *              └─ placebet: decided as if it is new and funds suffice ─┘
+ *              └─ settlement: as if its bet is placed (`addsCredits`) ─┘
  * ```
  *
  * A complete store over maps in memory, to show the shape (`Big` is big.js):
@@ -76,10 +77,16 @@ export interface WalletStore {
   readonly contractVersion: 2
 
   /**
+   * Optional. `true`: `commit` takes the credit of a settlement as {@link WalletChanges.credit}, so that no
+   * `load` precedes it. Otherwise the library loads the bet first, and passes it changed.
+   */
+  readonly addsCredits?: boolean
+
+  /**
    * Reads the accounts of one player, one bet and one transaction.
    *
    * **Input:** four keys. Ids are opaque text of 1 to 255 characters of any language: compared exactly, never
-   * trimmed, folded or normalised (D24). docs/store-contract.md names the column types and collations that do
+   * trimmed, folded or normalised (D24). docs/own-store.md names the column types and collations that do
    * so.
    *
    * **Result:** the player's accounts, all of them, and the bet and the transaction or `null`, **as of one
@@ -123,7 +130,8 @@ export interface WalletStore {
 
   /**
    * Writes all of the changes if all of their guards hold, or nothing. A placebet is committed without a
-   * `load` before it: a duplicate, an unknown player or insufficient funds are found by the guards.
+   * `load` before it: a duplicate, an unknown player or insufficient funds are found by the guards. So is a
+   * settlement, where the store has `addsCredits`.
    *
    * **Input:** the changes with their guards as data. Copy them or leave them unchanged: they belong to the
    * library.
@@ -219,6 +227,21 @@ export interface Credit {
   owed: Decimal
 }
 
+/** A credit to add to a stored bet, which may have several settlements (D17). */
+export interface AddedCredit {
+  /** **Guard 2** of a credit: the bet exists, and has this player, this currency and this status. */
+  playerId: string
+  currency: string
+  status: 'PLACED'
+  type: SettlementType
+  /**
+   * Added to what is live of the type, `null` being 0; at least 0. What is reversed and owed stays, and is
+   * `"0"` with the first credit of the type. `conflict` where the sum has more than 40 digits, or more than
+   * the store can hold.
+   */
+  amount: Decimal
+}
+
 /** The reason of a recorded decision: an acceptance, or a final refusal (D6, D7). */
 export type RecordedReason =
   | 'ACCEPTED'
@@ -292,6 +315,11 @@ export interface WalletChanges {
    * `bet.revision - 1`; if `bet.revision` is 1, no bet with this id exists.
    */
   bet: Bet | null
+  /**
+   * Of a settlement without a `load`, in place of `bet`: to add to the bet `transaction.betId`, whose
+   * revision rises by 1. `null`, and always without `addsCredits`: nothing is added.
+   */
+  credit: AddedCredit | null
   /**
    * The account of `transaction.playerId` to add `delta` to; `"0"` where nothing moves. No other account
    * changes. **Guard 3**, of every commit: the player has an account in exactly this currency, and

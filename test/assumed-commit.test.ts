@@ -55,11 +55,58 @@ describe('given a new bet that the player can pay', () => {
 test.each<[string, (store: WalletStore) => Promise<unknown>]>([
   ['rollback', store => handleRollbackBet(store, rollbackBet())],
   ['unsettlement', store => handleUnsettlement(store, unsettlement())],
-  ['settlement', store => recordSettlement(store, settlement())],
 ])('given another operation (%s), when it is called, then it loads first', async (_operation, call) => {
-  const store = scripted([snapshot({ bet: bet() })], [committed])
+  const store = { ...scripted([snapshot({ bet: bet() })], [committed]), addsCredits: true }
   await call(store)
   expect(store.calls[0]).toBe('load')
+})
+
+describe('given a settlement', () => {
+  const paid: CommitResult = { status: 'committed', balance: '160', walletTransactionId: 'W9' }
+  const adding = (...script: Parameters<typeof scripted>) => ({ ...scripted(...script), addsCredits: true })
+
+  test('when the store adds credits, then one commit of the credit is the only call', async () => {
+    const store = adding([], [paid])
+    expect(await recordSettlement(store, settlement())).toEqual({ ...accepted, balance: '160' })
+    expect(store.calls).toEqual(['commit'])
+    const [changes] = store.committed
+    expect(changes).toMatchObject({ bet: null, account: { currency: 'EUR', delta: '60', floor: null } })
+    expect(changes?.credit).toEqual({
+      ...{ playerId: 'alice', currency: 'EUR', status: 'PLACED', type: 'BET_PAID', amount: '60' },
+    })
+  })
+
+  test.each([[{}], [{ addsCredits: false }]])(
+    'when the store does not (%j), then the bet is loaded, and no credit is committed',
+    async capability => {
+      const store = { ...scripted([snapshot({ bet: bet() })], [paid]), ...capability }
+      await recordSettlement(store, settlement())
+      expect(store.calls).toEqual(['load', 'commit'])
+      expect(store.committed).toMatchObject([{ credit: null, bet: { revision: 2 } }])
+    },
+  )
+
+  test.each([
+    ['the bet is unknown', snapshot(), { errorCode: 'INVALID_BET' }],
+    [
+      'the bet was rolled back',
+      snapshot({ bet: bet({ status: 'ROLLED_BACK' }) }),
+      { errorCode: 'INVALID_BET' },
+    ],
+    ['the player is unknown', snapshot({ player: null }), { errorCode: 'INVALID_PLAYER' }],
+    ['only a race was lost', snapshot({ bet: bet() }), { ok: true, replayed: false, balance: '160' }],
+  ])('when a guard does not hold since %s, then a confirmed load decides', async (_why, loaded, expected) => {
+    const store = adding([snapshot()], [conflict, paid], [loaded])
+    expect(await recordSettlement(store, settlement())).toMatchObject(expected)
+    expect(store.calls.slice(0, 2)).toEqual(['commit', 'loadConfirmed'])
+    if (store.committed.length > 1)
+      expect(store.committed[1]).toMatchObject({ credit: null, bet: { revision: 2 } })
+  })
+
+  test('when the store refuses the credit, then it violates the contract', async () => {
+    const store = adding([], [refused])
+    expect(await faultOf(recordSettlement(store, settlement()))).toMatchObject({ code: 'STORE_CONTRACT' })
+  })
 })
 
 describe('given guards that do not hold', () => {

@@ -209,6 +209,7 @@ describe('given a store that refuses by a rule of the PAM', () => {
         ...{ delta: '0', refusal: limitReached, reason: 'REFUSED_BY_STORE', walletTransactionId: null },
       }),
       bet: null,
+      credit: null,
       account: unmoved,
       request: placeBet(),
     })

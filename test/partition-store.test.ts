@@ -261,3 +261,26 @@ describe('faults', () => {
     },
   )
 })
+
+test('a settlement in a partition that adds no credits loads its bet, and one in another partition does not', async () => {
+  const commits: [player: string, isCredit: boolean][] = []
+  const partitionOf = (playerId: string): WalletStore => {
+    const memory = createMemoryStore([player(playerId)])
+    return {
+      ...memory,
+      addsCredits: playerId === 'anna',
+      commit(changes) {
+        commits.push([playerId, changes.credit !== null])
+        return memory.commit(changes)
+      },
+    }
+  }
+  const partitions = { anna: partitionOf('anna'), ben: partitionOf('ben') }
+  const store = partitionStore(playerId => partitions[playerId as 'anna' | 'ben'])
+  for (const playerId of ['anna', 'ben']) {
+    await handlePlaceBet(store, placeBet({ playerId, betId: playerId, transactionId: playerId }))
+    const settled = settlement({ playerId, betId: playerId, transactionId: playerId })
+    expect(await recordSettlement(store, settled)).toMatchObject({ ok: true, replayed: false })
+  }
+  expect(commits.filter(([, isCredit]) => isCredit)).toEqual([['anna', true]])
+})

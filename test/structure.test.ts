@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
   ['money', 'store', 'foreign-values', 'visible-text'],
-  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'hooks', 'option-checks', 'timeout'],
+  ['credits', 'currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'hooks', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store', 'store-calls'],
@@ -26,6 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   batches: ['errors', 'diagnostics', 'option-checks', 'foreign-values', 'hooks'],
   lookups: ['money', 'store', 'currencies', 'outcomes', 'option-checks'],
   stores: [
+    'credits',
     'money',
     'store',
     'diagnostics',
@@ -57,7 +58,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/random': ['foreign-values', 'tools/numbers', 'tools/report', 'tools/wire'],
   'tools/audit': ['foreign-values', 'timeout', 'tools/report', 'tools/numbers', 'tools/wire', 'tools/random'],
   'tools/reconcile': ['foreign-values', 'option-checks', 'tools/report', 'tools/numbers', 'tools/wire'],
-  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores'],
+  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores', 'tools/init'],
   'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
   'tools/try': [
     'foreign-values',

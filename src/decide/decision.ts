@@ -4,11 +4,10 @@ import type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'
 import type { Requests } from '../requests.js'
 import type {
   Account,
+  AddedCredit,
   Bet,
-  Credit,
   Operation,
   RecordedReason,
-  SettlementType,
   Transaction,
   WalletChanges,
   WalletSnapshot,
@@ -24,6 +23,8 @@ export interface Decision {
   reason: OutcomeReason
   /** The changes to commit first, with their guards. `null`: nothing is written. */
   changes: WalletChanges | null
+  /** What `changes` adds to the bet, for a commit without the bet: see `WalletChanges.credit`. */
+  credit?: AddedCredit
 }
 
 export interface Refusal {
@@ -47,7 +48,8 @@ export interface Rule<O extends Operation> {
   decide(request: Requests[O], snapshot: WalletSnapshot, policy: Policy): Decision
   /**
    * The snapshot under which the request is accepted with changes whose guards test exactly that snapshot; so
-   * they can be committed without a load. Absent: no request of this operation.
+   * they can be committed without a load. With a bet: as `Decision.credit`, by a store that has `addsCredits`.
+   * Absent: no request of this operation.
    */
   assume?(request: Requests[O]): WalletSnapshot
   /**
@@ -113,6 +115,7 @@ export function accept(
     changes: {
       transaction: { ...transaction, delta, accountCurrency: currency, reason },
       bet,
+      credit: null,
       // A delta of 0 tests no floor: a zero stake or clawback never fails for funds.
       account: { currency, delta, floor: delta.startsWith('-') ? '0' : null },
       request: { ...request },
@@ -143,15 +146,11 @@ export function refuseAndRecord(
     changes: {
       transaction: { ...transaction, accountCurrency: currency, refusal: { errorCode, description }, reason },
       bet,
+      credit: null,
       account: { currency, delta: '0', floor: null },
       request: { ...request },
     },
   }
-}
-
-/** The bet with one credit changed, at the next revision. */
-export function withCredit(bet: Bet, type: SettlementType, credit: Credit): Bet {
-  return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
 }
 
 export const unknownPlayer: Refusal = {

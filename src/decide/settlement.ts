@@ -1,5 +1,5 @@
 /** A settlement by the operator's code (D17): credits a win, a void or a cash-out. */
-import { add } from '../money.js'
+import { creditedBet } from '../credits.js'
 import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
 import {
@@ -11,7 +11,6 @@ import {
   type Policy,
   type Rule,
   refuse,
-  withCredit,
 } from './decision.js'
 import { checkPlacedBet } from './prologue.js'
 
@@ -31,11 +30,22 @@ export function decideSettlement(
   }
   if (bet.currency !== account.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
 
-  const { live, reversed, owed } = bet.credits[request.type] ?? { live: null, reversed: '0', owed: '0' }
-  return accept(request, checks, {
-    delta: request.amount,
-    bet: withCredit(bet, request.type, { live: add(live ?? '0', request.amount), reversed, owed }),
-  })
+  const { playerId, currency, type, amount } = request
+  const credit = { playerId, currency, status: 'PLACED', type, amount } as const
+  return { ...accept(request, checks, { delta: amount, bet: creditedBet(bet, credit) }), credit }
 }
 
-export const settlementRule: Rule<'settlement'> = { operation: 'settlement', decide: decideSettlement }
+/** A placed bet of the player in the currency: whatever its credits are, the settlement adds to them. */
+function assumedSnapshot({ playerId, betId, currency }: SettlementRequest): WalletSnapshot {
+  return {
+    accounts: [{ playerId, currency, balance: '0' }],
+    bet: { betId, playerId, currency, stake: '0', status: 'PLACED', credits: {}, revision: 1 },
+    transaction: null,
+  }
+}
+
+export const settlementRule: Rule<'settlement'> = {
+  operation: 'settlement',
+  assume: assumedSnapshot,
+  decide: decideSettlement,
+}

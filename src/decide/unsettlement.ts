@@ -1,4 +1,5 @@
 /** `/unsettlement`: the clawback of a wrong settlement (spec 4.2). */
+import { withCredit } from '../credits.js'
 import { add, compare, isZero, negate } from '../money.js'
 import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
@@ -11,7 +12,6 @@ import {
   type Rule,
   refuse,
   refuseAndRecord,
-  withCredit,
 } from './decision.js'
 import { checkPlacedBet } from './prologue.js'
 

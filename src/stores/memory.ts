@@ -2,9 +2,11 @@
  * `bet-wallet/memory`: the reference store. It meets the whole contract and is written to be read. For tests
  * and demos: its data is lost when the process ends.
  */
+import { creditedBet } from '../credits.js'
 import { add, compare, type Decimal, isDecimal, isNegative, isZero, negate } from '../money.js'
 import type {
   Account,
+  AddedCredit,
   Bet,
   CommitResult,
   Operation,
@@ -75,6 +77,7 @@ export function createMemoryStore(accounts: Iterable<Account> = []): MemoryStore
   }
   const store: MemoryStore = {
     contractVersion: 2,
+    addsCredits: true,
     load: async keys => load(data, keys),
     commit: async changes => commit(data, changes),
     ...writersOf(data),
@@ -119,26 +122,42 @@ function setBalance(data: Data, changed: Account, balance: Decimal): void {
 /** All guards, then all writes: all or nothing. */
 function commit(
   data: Data,
-  { transaction, bet, account: { currency, delta, floor } }: WalletChanges,
+  { transaction, bet, credit, account: { currency, delta, floor } }: WalletChanges,
 ): CommitResult {
   const { operation, transactionId } = transaction
   if (data.transactions[operation].has(transactionId)) return { status: 'conflict' } // guard 1
 
-  const revision = bet === null ? 0 : (data.bets.get(bet.betId)?.revision ?? 0)
-  if (bet !== null && revision !== bet.revision - 1) return { status: 'conflict' } // guard 2
+  const stored = data.bets.get(bet?.betId ?? transaction.betId)
+  if (bet !== null && (stored?.revision ?? 0) !== bet.revision - 1) return { status: 'conflict' } // guard 2
+  if (credit !== null && !isOf(stored, credit)) return { status: 'conflict' } // guard 2, of a credit
 
   const account = accountsOf(data, transaction.playerId).find(each => each.currency === currency)
   if (account === undefined) return { status: 'conflict' } // guard 3
-  const balance = add(account.balance, delta)
+  const changed = credit === null ? bet : unlessTooLong(() => creditedBet(stored as Bet, credit))
+  const balance = unlessTooLong(() => add(account.balance, delta))
+  if (balance === null || (credit !== null && changed === null)) return { status: 'conflict' }
   if (floor !== null && compare(balance, floor) < 0) return { status: 'conflict' } // guard 3
 
   const walletTransactionId = `W${data.transactionsInOrder.length + 1}`
   const recorded = frozenTransaction(transaction, walletTransactionId)
   data.transactions[operation].set(transactionId, recorded)
   data.transactionsInOrder.push(recorded)
-  if (bet !== null) data.bets.set(bet.betId, frozenBet(bet))
+  if (changed !== null) data.bets.set(changed.betId, frozenBet(changed))
   setBalance(data, account, balance)
   return { status: 'committed', balance, walletTransactionId }
+}
+
+const isOf = (bet: Bet | undefined, { playerId, currency, status }: AddedCredit) =>
+  bet?.playerId === playerId && bet.currency === currency && bet.status === status
+
+/** The result; `null` where its sum has over 40 digits. */
+function unlessTooLong<T>(sum: () => T): T | null {
+  try {
+    return sum()
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 /** The PAM's side: an external writer of accounts and balances. */

@@ -65,6 +65,8 @@ export class CaseContext {
   readonly trace: Trace = new Trace()
   /** The case has ended, passed or failed: loops that still run beside it stop. */
   over = false
+  /** What the commits of its stores have done. */
+  readonly added = { credits: 0 }
   /** What a report should say of the passed case. */
   remark: string | null = null
   readonly harness: StoreHarness
@@ -93,12 +95,16 @@ export class CaseContext {
       .map(({ playerId, currency, balance }) => `${short(playerId)} has ${balance} ${currency}`)
     if (players.length > namedPlayersMax) named.push(`and ${players.length - namedPlayersMax} more`)
     this.trace.note('kit', `opens a store: ${named.join(', ')}`)
-    const { harness, trace } = this
+    const { harness, trace, added } = this
     const copies = players.map(player => ({ ...player }))
     const opened = await callHook(trace, 'open', () => harness.open(copies))
     this.#openedStores.push(opened)
     const knownPlayerId = players[0]?.playerId ?? 'unknown-player'
-    return new Wallet({ harness, trace, opened, knownPlayerId, sent: new Map() }, opened.store, 'store')
+    return new Wallet(
+      { harness, trace, opened, knownPlayerId, sent: new Map(), added },
+      opened.store,
+      'store',
+    )
   }
 
   async closeAll(): Promise<void> {

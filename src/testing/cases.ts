@@ -3,6 +3,7 @@ import { check } from '../errors.js'
 import type { WalletStore } from '../store.js'
 import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
 import { accountCases } from './cases/accounts.js'
+import { addedCreditCases } from './cases/added-credits.js'
 import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
@@ -37,6 +38,7 @@ const definitions: readonly CaseDefinition[] = [
   ...ownRowCases,
   ...historyCases,
   ...accountCases,
+  ...addedCreditCases,
 ].sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }))
 
 /**

@@ -48,7 +48,13 @@ function changesOf(of: Transaction, player: Account, bet: Bet | null): WalletCha
   const { transactionId, playerId, betId } = of
   const delta = isZero(of.delta) ? '0' : of.delta
   const account = { currency: player.currency, delta, floor: delta.startsWith('-') ? '0' : null }
-  return { transaction: of, bet, account, request: { transactionId, playerId, betId, transactionDate } }
+  return {
+    transaction: of,
+    bet,
+    credit: null,
+    account,
+    request: { transactionId, playerId, betId, transactionDate },
+  }
 }
 
 export function placeBet(
@@ -105,6 +111,19 @@ export function settleBet(
   }
   const credits = { ...bet.credits, [type]: { live: add(live ?? '0', amount), reversed, owed } }
   return changesOf(credited, player, { ...bet, credits, revision: bet.revision + 1 })
+}
+
+/** The same without the bet, for a store that has `addsCredits`. */
+export function addCredit(
+  bet: Bet,
+  transactionId: string,
+  amount: Decimal,
+  of: Owner & { type?: SettlementType } = {},
+): WalletChanges {
+  const { type = 'BET_PAID', player = anna } = of
+  const { playerId, currency } = player
+  const credit = { playerId, currency, status: 'PLACED', type, amount } as const
+  return { ...settleBet(bet, transactionId, amount, of), bet: null, credit }
 }
 
 /** An unsettlement of the live credit of a loaded bet: debited, or with `uncollected` owed (D7). */

@@ -104,7 +104,9 @@ function losingCommitted(store: WalletStore): WalletStore {
 
 function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
   if (fault === 'lost-after-commit') return losingCommitted(store)
-  return faultyStore(store, fault === 'lost-before-commit' ? ['lost-request'] : [])
+  if (fault !== 'lost-before-commit') return faultyStore(store)
+  // The model has no loads and commits: it knows what the fault prevents only if the load comes first.
+  return { ...faultyStore(store, ['lost-request']), addsCredits: false }
 }
 
 export class Sandboxes {

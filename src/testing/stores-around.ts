@@ -3,13 +3,18 @@ import type { WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
 
 type LoadConfirmed = NonNullable<WalletStore['loadConfirmed']>
 
-/** Returns `loadConfirmed` for a store around `store`, or nothing if `store` has none. */
-export function withLoadConfirmed(
+/** What the contract leaves optional, for a store around `store`: what `store` has of it. */
+export function optionalParts(
   store: WalletStore,
   around: (keys: WalletKeys, loadConfirmed: LoadConfirmed) => Promise<WalletSnapshot>,
-): Pick<WalletStore, 'loadConfirmed'> {
-  if (store.loadConfirmed === undefined) return {}
-  return { loadConfirmed: keys => around(keys, inner => (store.loadConfirmed as LoadConfirmed)(inner)) }
+): Pick<WalletStore, 'addsCredits' | 'loadConfirmed'> {
+  const { addsCredits } = store
+  return {
+    ...(addsCredits === undefined ? {} : { addsCredits }),
+    ...(store.loadConfirmed === undefined
+      ? {}
+      : { loadConfirmed: keys => around(keys, inner => (store.loadConfirmed as LoadConfirmed)(inner)) }),
+  }
 }
 
 /** The same store with another `commit`. */
@@ -17,7 +22,7 @@ export function withCommit(store: WalletStore, commit: WalletStore['commit']): W
   return {
     contractVersion: store.contractVersion,
     load: keys => store.load(keys),
-    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
+    ...optionalParts(store, (keys, loadConfirmed) => loadConfirmed(keys)),
     commit,
   }
 }

@@ -1,7 +1,7 @@
 /** The steps of a case in the order in which they happened, for the report of a failure. */
 import { isA } from '../foreign-values.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
-import { withLoadConfirmed } from './stores-around.js'
+import { optionalParts } from './stores-around.js'
 
 interface Entry {
   text: string
@@ -99,7 +99,7 @@ export function tracedStore(store: WalletStore, trace: Trace, actor: string): Wa
   return {
     contractVersion: store.contractVersion,
     load: keys => traced(`load ${shownKeys(keys)}`, () => store.load(keys), shownSnapshot),
-    ...withLoadConfirmed(store, (keys, loadConfirmed) =>
+    ...optionalParts(store, (keys, loadConfirmed) =>
       traced(`loadConfirmed ${shownKeys(keys)}`, () => loadConfirmed(keys), shownSnapshot),
     ),
     commit: changes => traced(`commit ${shownChanges(changes)}`, () => store.commit(changes), shownResult),
@@ -130,13 +130,15 @@ function credits(byType: object | undefined): string {
     .join(' ')
 }
 
-function shownChanges({ transaction, bet, account }: WalletChanges): string {
+function shownChanges({ transaction, bet, credit, account }: WalletChanges): string {
   const { operation, transactionId, playerId, refusal } = transaction
   const parts = [
     `${operation} ${short(transactionId)} of ${short(playerId)}${refusal ? ` (refused ${refusal.errorCode})` : ''}`,
     bet
       ? `bet ${short(bet.betId)} ${bet.status} revision ${bet.revision} ${credits(bet.credits)}`.trimEnd()
-      : 'no bet',
+      : credit
+        ? `${credit.type} ${credit.amount} added to the bet ${short(transaction.betId)}`
+        : 'no bet',
     `${account.delta} ${account.currency}${account.floor === null ? '' : `, floor ${account.floor}`}`,
   ]
   return parts.join('; ')

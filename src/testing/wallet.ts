@@ -31,6 +31,8 @@ interface Shared {
   knownPlayerId: string
   /** Every transaction that a commit was about, by its key. */
   sent: Map<string, Transaction>
+  /** How many commits of all stores of the case have added a credit to a bet. */
+  added: { credits: number }
 }
 
 interface ExpectedRows extends OwnRows {
@@ -55,7 +57,11 @@ export class Wallet {
       commit(changes) {
         const { operation, transactionId, playerId } = changes.transaction
         shared.sent.set(shown([operation, transactionId, playerId]), { ...changes.transaction })
-        return traced.commit(changes)
+        const result = traced.commit(changes)
+        // Beside the answer, which must not come later.
+        const count = ({ status }: CommitResult) => void (status === 'committed' && shared.added.credits++)
+        if (changes.credit !== null) result.then(count, () => undefined)
+        return result
       },
     }
   }

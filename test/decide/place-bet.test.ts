@@ -38,6 +38,7 @@ const recorded = (errorCode: string, reason: string, request = placeBet()) => ({
     reason,
   }),
   bet: null,
+  credit: null,
   account: unmoved,
   request,
 })
@@ -50,6 +51,7 @@ describe('given a player with 100 and an unknown bet', () => {
       changes: {
         transaction: transaction({ delta: '-30', walletTransactionId: null }),
         bet: bet({ stake: '30', status: 'PLACED', credits: {}, revision: 1 }),
+        credit: null,
         account: { currency: 'EUR', delta: '-30', floor: '0' },
         request: placeBet(),
       },
@@ -166,6 +168,7 @@ test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(
       changes: {
         transaction: transaction({ delta: '0', walletTransactionId: null, refusal, reason }),
         bet: null,
+        credit: null,
         account: unmoved,
         request: placeBet(),
       },

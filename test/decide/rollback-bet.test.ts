@@ -44,6 +44,7 @@ describe('given a placed bet of 30', () => {
       changes: {
         transaction: { ...requested, delta: '30' },
         bet: bet({ status: 'ROLLED_BACK', revision: 2 }),
+        credit: null,
         account: { currency: 'EUR', delta: '30', floor: null },
         request: rollbackBet(),
       },
@@ -63,6 +64,7 @@ describe('given a placed bet of 30', () => {
       expect(decide({ bet: bet({ stake }) }).changes).toEqual({
         transaction: { ...requested, delta: expect.stringMatching(/^0(\.00)?$/) },
         bet: bet({ stake, status: 'ROLLED_BACK', revision: 2 }),
+        credit: null,
         account: unmoved,
         request: rollbackBet(),
       })
@@ -77,6 +79,7 @@ test('D11: given an unknown bet, when it is rolled back, then a tombstone is rec
     changes: {
       transaction: { ...requested, reason: 'TOMBSTONE_CREATED' },
       bet: bet({ stake: '0', status: 'ROLLED_BACK', revision: 1 }),
+      credit: null,
       account: unmoved,
       request: rollbackBet(),
     },
@@ -101,6 +104,7 @@ describe('D12: given a bet that is rolled back already', () => {
         changes: {
           transaction: { ...requested, reason: 'ALREADY_ROLLED_BACK' },
           bet: null,
+          credit: null,
           account: unmoved,
           request: rollbackBet(),
         },

@@ -47,9 +47,11 @@ describe('D17: given a placed bet', () => {
         changes: {
           transaction: { ...requested, type, delta: '60' },
           bet: bet({ credits: { [type]: live('60') }, revision: 2 }),
+          credit: null,
           account: { currency: 'EUR', delta: '60', floor: null },
           request: settlement({ type }),
         },
+        credit: { playerId: 'alice', currency: 'EUR', status: 'PLACED', type, amount: '60' },
       })
     },
   )
@@ -60,6 +62,7 @@ describe('D17: given a placed bet', () => {
     expect(changes).toEqual({
       transaction: { ...requested, amount: '0' },
       bet: bet({ credits: { BET_PAID: live('0') }, revision: 2 }),
+      credit: null,
       account: unmoved,
       request: settlement({ amount: '0' }),
     })

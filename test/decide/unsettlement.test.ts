@@ -53,6 +53,7 @@ const leftUncollected = (reason: string) => ({
     refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: expect.any(String) },
   },
   bet: bet({ credits: { BET_PAID: uncollected('60') }, revision: 3 }),
+  credit: null,
   account: unmoved,
   request: unsettlement(),
 })
@@ -65,6 +66,7 @@ describe('given a bet that paid 60', () => {
       changes: {
         transaction: { ...requested, delta: '-60' },
         bet: bet({ credits: { BET_PAID: reversed('60') }, revision: 3 }),
+        credit: null,
         account: { currency: 'EUR', delta: '-60', floor: '0' },
         request: unsettlement(),
       },
@@ -150,6 +152,7 @@ describe('D18: given credits of several types', () => {
       bet: { credits: { BET_PAID: { live: null, reversed: '100', owed: '5.5' } } },
     })
     expect(decide({ bet: again, player: { ...alice, balance: '1' } }).changes).toMatchObject({
+      credit: null,
       account: unmoved,
       bet: { credits: { BET_PAID: { live: null, reversed: '60', owed: '45.5' } } },
     })

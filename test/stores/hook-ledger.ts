@@ -52,6 +52,7 @@ function changesOf({ player, hundredths, kind }: Movement, players: readonly str
         ...{ delta: amount, walletTransactionId: null },
       }),
       bet: bet({ ...betIds, credits: { BET_PAID: live(amount) } }),
+      credit: null,
       account: { currency: 'EUR', delta: amount, floor: null },
       request: {},
     }
@@ -59,6 +60,7 @@ function changesOf({ player, hundredths, kind }: Movement, players: readonly str
   return {
     transaction: transaction({ ...ids, amount, delta, walletTransactionId: null }),
     bet: bet({ ...betIds, stake: amount }),
+    credit: null,
     account: { currency: 'EUR', delta, floor: kind === 'free' ? null : '0' },
     request: {},
   }

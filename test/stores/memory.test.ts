@@ -10,6 +10,7 @@ function changes(fields: Partial<WalletChanges> = {}): WalletChanges {
   return {
     transaction: transaction({ walletTransactionId: null }),
     bet: bet(),
+    credit: null,
     account: { currency: 'EUR', delta: '-30', floor: '0' },
     request: {},
     ...fields,

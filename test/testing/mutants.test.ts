@@ -121,6 +121,11 @@ const meanings = [
   'WS-105 MUST Concurrently, a placebet and the rollback of its bet, which name two accounts, leave the stake where it was (D11, D28)',
   'WS-106 MUST Random histories of a player with two accounts get the answers and the final state of the model (D28)',
   'WS-107 MUST Concurrent requests of a player with two accounts get answers that some sequential order explains (D28)',
+  'WS-110 MUST Guard 2 of a credit: its bet exists, has its player and currency, and is not rolled back (D17)',
+  'WS-111 MUST A credit is added to what is live; what is reversed and owed stays, and the revision rises by one (D18)',
+  'WS-112 MUST Guards 1 and 3 of a credit: the transaction is new, and the player has an account in the currency',
+  'WS-113 MUST Of a credit and the rollback of its bet at the same time exactly one is committed (D12, D17)',
+  'WS-114 MUST Concurrently, settlements of one bet are all credited, each once (D17)',
 ]
 
 const cases = walletStoreCases(referenceHarness())

@@ -3,7 +3,7 @@
  * case that is about the fault; other cases may fail as well.
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
-import type { Account, Bet, CommitResult, Transaction, WalletChanges } from '../../src/store.js'
+import type { Account, AddedCredit, Bet, CommitResult, Transaction, WalletChanges } from '../../src/store.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import {
   ConnectionLost,
@@ -876,7 +876,7 @@ const ofRaces = {
   ),
   'settlement-checked-early': mutant(
     'WS-65 a settlement checks guard 2 before it takes the lock, and not again',
-    checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'settlement'),
+    loadingFirst(checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'settlement')),
   ),
   'unsettlement-checked-early': mutant(
     'WS-66 an unsettlement checks guard 2 before it takes the lock, and not again',
@@ -902,7 +902,7 @@ const ofRaces = {
     },
   ),
   'deadlock-as-success': mutant(
-    'WS-69 settlements lock bet and player, rollbacks player and bet, and the deadlock is answered as committed',
+    'WS-113 settlements lock bet and player, rollbacks player and bet, and the deadlock is answered as committed',
     (correct, store) => ({
       ...swallowing(Deadlock)(correct, store),
       locksOf(changes) {
@@ -1352,6 +1352,63 @@ const ofAccounts = {
   ),
 }
 
+/** Settlements without a load. */
+const ofAddedCredits = {
+  'credit-of-a-rolled-back-bet': mutant('WS-110 a credit is added to a bet of any status', correct => ({
+    takesCredit: (stored, credit) =>
+      correct.takesCredit(stored && { ...stored, status: credit.status }, credit),
+  })),
+  'credit-of-another-player': mutant('WS-110 a credit is added to the bet of any player', correct => ({
+    takesCredit: (stored, credit) =>
+      correct.takesCredit(stored && { ...stored, playerId: credit.playerId }, credit),
+  })),
+  'credit-in-another-currency': mutant('WS-110 a credit is added to a bet in any currency', correct => ({
+    takesCredit: (stored, credit) =>
+      correct.takesCredit(stored && { ...stored, currency: credit.currency }, credit),
+  })),
+  'credit-replaced': mutant('WS-111 a credit replaces what is live', correct => ({
+    creditedBet: (stored, credit) =>
+      correct.creditedBet(stored && withLive(stored, credit.type, null), credit),
+  })),
+  'credit-forgets-what-is-owed': mutant('WS-111 a credit resets what is reversed and owed', correct => ({
+    creditedBet(stored, credit) {
+      const live = stored?.credits[credit.type]?.live ?? null
+      return correct.creditedBet(stored && withLive({ ...stored, credits: {} }, credit.type, live), credit)
+    },
+  })),
+  'credit-without-a-revision': mutant('WS-111 a credit leaves the revision of its bet', correct => ({
+    creditedBet(stored, credit) {
+      const bet = correct.creditedBet(stored, credit)
+      return bet && { ...bet, revision: bet.revision - 1 }
+    },
+  })),
+  'credit-recorded-twice': mutant('WS-112 guard 1 is missing for credits', correct => ({
+    guard1: changes => changes.credit !== null || correct.guard1(changes),
+  })),
+  'credit-checked-early': mutant(
+    'WS-113 guard 2 of a credit is checked before the locks are taken, and not again',
+    checkedEarly(['guard2'], ({ credit }) => credit !== null),
+  ),
+  'credit-added-to-an-old-bet': mutant(
+    'WS-114 a credit is added to the bet as it was before the locks',
+    correct => {
+      const old = new WeakMap<AddedCredit, Bet | undefined>()
+      return {
+        async begin(changes) {
+          if (changes.credit !== null) old.set(changes.credit, correct.storedBet(changes.transaction))
+          await correct.begin(changes)
+        },
+        creditedBet: (_stored, credit) => correct.creditedBet(old.get(credit), credit),
+      }
+    },
+  ),
+} satisfies Record<string, Omit<Mutant, 'name'>>
+
+const withLive = (bet: Bet, type: AddedCredit['type'], live: Decimal | null): Bet => {
+  const { reversed, owed } = bet.credits[type] ?? { reversed: '0', owed: '0' }
+  return { ...bet, credits: { ...bet.credits, [type]: { live, reversed, owed } } }
+}
+
 export const mutants: readonly Mutant[] = [
   ofShape,
   ofGuards,
@@ -1366,6 +1423,7 @@ export const mutants: readonly Mutant[] = [
   ofOwnRows,
   ofHistories,
   ofAccounts,
+  ofAddedCredits,
 ].flatMap(group => Object.entries(group).map(([name, row]) => ({ name, ...row })))
 
 // Faults that several mutants share.
@@ -1654,6 +1712,11 @@ function reading(...parts: Part[]): Patch {
       return snapshot
     },
   })
+}
+
+/** Of a store to which no settlement comes without a load. */
+function loadingFirst(patch: Patch): Patch {
+  return (correct, store) => ({ ...patch(correct, store), addsCredits: false })
 }
 
 /** Guards are checked before the locks are taken, and not again. */

@@ -2,7 +2,7 @@
 import { partitionStore } from '../../src/partition-store.js'
 import type { WalletStore } from '../../src/store.js'
 import type { HeldCommit, HeldPlayer, OwnRows, StoreHarness } from '../../src/testing/harness.js'
-import { withLoadConfirmed } from '../../src/testing/stores-around.js'
+import { optionalParts } from '../../src/testing/stores-around.js'
 
 export interface OpenedPartitions<O extends { store: WalletStore }> {
   store: WalletStore
@@ -160,7 +160,7 @@ function stoppable(store: WalletStore, isStopped: () => boolean): WalletStore {
       unlessStopped()
       return store.load(keys)
     },
-    ...withLoadConfirmed(store, async (keys, loadConfirmed) => {
+    ...optionalParts(store, async (keys, loadConfirmed) => {
       unlessStopped()
       return loadConfirmed(keys)
     }),

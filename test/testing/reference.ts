@@ -7,6 +7,7 @@ import { add, compare, type Decimal, decimalsOf, isZero, wholeDigitsOf } from '.
 import type { SettlementRequest } from '../../src/requests.js'
 import type {
   Account,
+  AddedCredit,
   Bet,
   CommitResult,
   Transaction,
@@ -177,6 +178,7 @@ type BetKeys = Pick<Bet, 'betId' | 'playerId'>
 /** One connection of the store. The last methods are the PAM code beside it. */
 export class ReferenceStore implements WalletStore {
   readonly contractVersion = 2
+  readonly addsCredits: boolean = true
   readonly database: Database
   private readonly epoch: number
 
@@ -263,8 +265,8 @@ export class ReferenceStore implements WalletStore {
 
   // Committing.
 
-  async commit({ transaction, bet, account, request }: WalletChanges): Promise<CommitResult> {
-    const changes = this.copied({ transaction, bet, account, request })
+  async commit({ transaction, bet, credit, account, request }: WalletChanges): Promise<CommitResult> {
+    const changes = this.copied({ transaction, bet, credit, account, request })
     const owner = {}
     try {
       await this.begin(changes)
@@ -314,8 +316,12 @@ export class ReferenceStore implements WalletStore {
     return this.storedTransaction(transaction) === undefined
   }
 
-  guard2({ bet }: WalletChanges): boolean {
+  guard2({ transaction, bet, credit }: WalletChanges): boolean {
+    if (credit !== null) return this.takesCredit(this.storedBet(transaction), credit)
     return bet === null || this.revisionMatches(bet, this.storedBet(bet))
+  }
+  takesCredit(stored: Bet | undefined, { playerId, currency, status }: AddedCredit): boolean {
+    return stored?.playerId === playerId && stored.currency === currency && stored.status === status
   }
   revisionMatches(bet: Bet, stored: Bet | undefined): boolean {
     return (stored?.revision ?? 0) === bet.revision - 1
@@ -350,13 +356,21 @@ export class ReferenceStore implements WalletStore {
 
   rowsOf(changes: WalletChanges): Rows {
     const player = this.accountOf(changes)
-    if (player === undefined) throw new Error('unknown player')
+    const { bet, credit } = changes
+    const changed = credit === null ? bet : this.creditedBet(this.storedBet(changes.transaction), credit)
+    if (player === undefined || changed === undefined) throw new Error('unknown player or bet')
     return {
       transaction: this.transactionRow(changes.transaction),
-      bet: changes.bet && this.betRow(changes.bet),
+      bet: changed && this.betRow(changed),
       player: this.playerRow(player, changes),
       balanceChanges: changes.account.delta !== '0',
     }
+  }
+  creditedBet(stored: Bet | undefined, { type, amount }: AddedCredit): Bet | undefined {
+    if (stored === undefined) return undefined
+    const { live, reversed, owed } = stored.credits[type] ?? { live: null, reversed: '0', owed: '0' }
+    const credit = { live: this.sum(live ?? '0', amount), reversed, owed }
+    return { ...stored, credits: { ...stored.credits, [type]: credit }, revision: stored.revision + 1 }
   }
   transactionRow(transaction: Transaction): Transaction {
     const { amount, delta } = transaction

@@ -60,5 +60,11 @@ function refusal(number: number): WalletChanges {
     ...{ accountCurrency: 'EUR', reason: 'REFUSED_BY_OPERATOR' },
     ...{ refusal: { errorCode: 'LIMIT', description: 'limit' }, transactionDate: '2026-11-21T18:00:00.000Z' },
   }
-  return { transaction, bet: null, account: { currency: 'EUR', delta: '0', floor: null }, request: {} }
+  return {
+    transaction,
+    bet: null,
+    credit: null,
+    account: { currency: 'EUR', delta: '0', floor: null },
+    request: {},
+  }
 }

@@ -9,13 +9,15 @@ export function isDebit({ account }: WalletChanges): boolean {
 }
 
 /**
- * The result for an amount that the balance column cannot hold exactly. A debit is refused, never rounded.
+ * The result for an amount that the balance column cannot hold exactly. A debit is refused, never rounded. A
+ * settlement without a load is a conflict: its bet may not be placed.
  *
- * @throws `AMOUNT_NOT_REPRESENTABLE` for a credit: money that is due must not be refused
+ * @throws `AMOUNT_NOT_REPRESENTABLE` for another credit: money that is due must not be refused
  */
 export function notRepresentable(changes: WalletChanges, makeError: MakeError): CommitResult {
   const problem = 'not representable in the balance column'
   if (isDebit(changes))
     return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${problem}` }
+  if (changes.credit !== null) return { status: 'conflict' }
   throw makeError('AMOUNT_NOT_REPRESENTABLE', `${changes.account.delta}: ${problem}`)
 }

@@ -20,9 +20,13 @@ export function creditsToRow(credits: Bet['credits']): Record<string, string | n
   return row
 }
 
-/** The values of all credit columns, in the order of {@link creditsToRow}; `null`: the bet has none. */
-export function creditFields(credits: Bet['credits']): Fields | null {
-  const row = creditsToRow(credits)
+/**
+ * The values of all credit columns that the changes write or add, in the order of {@link creditsToRow};
+ * `null`: none.
+ */
+export function creditFields({ bet, credit }: WalletChanges): Fields | null {
+  const added = credit && { [credit.type]: { live: credit.amount, reversed: '0', owed: '0' } }
+  const row = creditsToRow(added ?? bet?.credits ?? {})
   return Object.keys(row).length === 0 ? null : creditColumns.map(column => row[column])
 }
 
@@ -34,7 +38,7 @@ export type Fields = readonly (string | null | undefined)[]
  * @param dateOf the transaction's date in the form of the database
  */
 export function fieldsOf(
-  { transaction, bet, account: { currency, delta, floor } }: WalletChanges,
+  { transaction, bet, credit, account: { currency, delta, floor } }: WalletChanges,
   columns: Columns,
   dateOf: (transactionDate: string) => string,
 ): Fields {
@@ -54,11 +58,11 @@ export function fieldsOf(
     isZero(delta) ? null : columns.toColumn(delta, currency),
     currency,
     floor === null ? null : columns.floorToColumn(floor, currency),
-    bet?.playerId,
-    bet?.currency,
+    (bet ?? credit)?.playerId,
+    (bet ?? credit)?.currency,
     bet?.stake,
-    bet?.status,
-    bet?.revision.toString(),
+    (bet ?? credit)?.status,
+    bet?.revision.toString() ?? (credit && '0'),
   ]
 }
 

@@ -2,7 +2,7 @@
 
 import type { QueueStats } from '../../batches/index.js'
 import { fieldOf } from '../../foreign-values.js'
-import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
+import type { Bet, CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
 import { QueryFailed } from './deadline.js'
@@ -62,7 +62,7 @@ export interface Committer<More extends Findings> {
   commit(items: readonly WalletChanges[], found: More): Promise<readonly CommitRow[]>
   /** In one database transaction, with what `callHook` writes before the COMMIT. */
   commitWith(
-    callHook: (query: Query, rows: readonly CommitRow[]) => Promise<void>,
+    callHook: (query: Query, rows: readonly CommitRow[], bets: ReadonlyMap<string, Bet>) => Promise<void>,
     items: readonly WalletChanges[],
     found: More,
   ): Promise<readonly CommitRow[]>
@@ -119,6 +119,7 @@ export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<
 
   return {
     contractVersion: 2,
+    addsCredits: true,
 
     async ready() {
       await check()
@@ -185,7 +186,7 @@ function executeWith<More extends Findings>(
     const found = known()
     if (hook === undefined) return parts.commit(items, found)
     return hook.during(call =>
-      parts.commitWith((query, rows) => call(query, { entries, rows, ...found }), items, found),
+      parts.commitWith((query, rows, bets) => call(query, { entries, rows, bets, ...found }), items, found),
     )
   }, true)
   return async entries => {

@@ -2,17 +2,18 @@
 
 import type { Entry } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
-import type { CommitResult, WalletChanges } from '../../store.js'
+import type { Bet, CommitResult, WalletChanges, WalletKeys } from '../../store.js'
 import type { Columns } from './columns.js'
 import { CallbackFailed } from './deadline.js'
 import { isDebit } from './refusals.js'
-import type { CommitRow } from './rows.js'
+import { betFromRow, type CommitRow, type LoadRow } from './rows.js'
 
 /** Runs one statement with its parameters and returns its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
 
 /** One request inside an open database transaction. */
 export interface PendingCommit {
+  /** `bet` is the changed one also where a `credit` was added to it. */
   readonly changes: WalletChanges
   /** The reference that the platform will be answered with. */
   readonly walletTransactionId: string
@@ -41,6 +42,8 @@ export type Refusals = Map<CommitEntry, CommitResult & { status: 'refused' }>
 export interface PendingBatch {
   entries: readonly CommitEntry[]
   rows: readonly CommitRow[]
+  /** Those that a credit was added to, by their ids. */
+  bets: ReadonlyMap<string, Bet>
   columns: Columns
 }
 
@@ -95,7 +98,7 @@ export async function withSavepoint<T>(work: (savepoint: string) => Promise<T>):
 }
 
 export function pendingCommits(
-  { entries, rows, columns }: PendingBatch,
+  { entries, rows, bets, columns }: PendingBatch,
   call: { ended: boolean },
   refusals: Refusals,
 ): PendingCommit[] {
@@ -104,7 +107,7 @@ export function pendingCommits(
     const entry = entries[row.item_index]
     if (row.verdict !== 'committed' || entry === undefined) continue
     commits.push({
-      changes: entry.item,
+      changes: withBet(entry.item, bets),
       walletTransactionId: row.wallet_transaction_id ?? '',
       balance: columns.fromColumn(row.balance ?? '', row.currency ?? ''),
       refuse(errorCode, description) {
@@ -116,4 +119,27 @@ export function pendingCommits(
     })
   }
   return commits
+}
+
+function withBet(changes: WalletChanges, bets: ReadonlyMap<string, Bet>): WalletChanges {
+  return changes.credit === null ? changes : { ...changes, bet: bets.get(changes.transaction.betId) ?? null }
+}
+
+/** The bets that credits were added to, read back by `read` in the database transaction that adds them. */
+export async function creditedBets(
+  items: readonly WalletChanges[],
+  rows: readonly CommitRow[],
+  read: (keys: readonly WalletKeys[]) => Promise<readonly LoadRow[]>,
+): Promise<ReadonlyMap<string, Bet>> {
+  const keys = rows.flatMap(({ item_index: index, verdict }) => {
+    const item = items[index]
+    return verdict === 'committed' && item?.credit ? [item.transaction] : []
+  })
+  const loaded = keys.length === 0 ? [] : await read(keys)
+  return new Map(
+    loaded.flatMap(({ key_index: index, bet }) => {
+      const betId = keys[index]?.betId
+      return betId === undefined || bet === null ? [] : [[betId, betFromRow(betId, bet)]]
+    }),
+  )
 }

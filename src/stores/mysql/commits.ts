@@ -2,15 +2,18 @@
  * Commits many changes by one call of a procedure, or in one database transaction with the rows of
  * `withinTransaction`.
  */
-import type { WalletChanges } from '../../store.js'
+import type { WalletChanges, WalletKeys } from '../../store.js'
 import type { Committer, Findings } from '../database/store.js'
+import { creditedBets } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
+import { readerIn } from './loads.js'
 import { commitRowOf, itemOf, itemsOf } from './rows.js'
 import { itemFields } from './sql/fragments.js'
 import { callOf } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 export function createCommitter(connections: Connections, tables: Tables): Committer<Findings> {
+  const readIn = readerIn(tables)
   const commitMany = callOf(tables, 'commit', 5)
   const commitOne = callOf(tables, 'commit_one', itemFields.length + 4)
 
@@ -35,7 +38,8 @@ export function createCommitter(connections: Connections, tables: Tables): Commi
     commitWith: (callHook, items, found) =>
       connections.transaction(async database => {
         const rows = (await database.call(...statementFor(items, found, 0))).map(commitRowOf)
-        await callHook(database.query, rows)
+        const read = (keys: readonly WalletKeys[]) => readIn(database, keys, found)
+        await callHook(database.query, rows, await creditedBets(items, rows, read))
         return rows
       }),
   }

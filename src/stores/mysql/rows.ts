@@ -21,8 +21,8 @@ export type Values = readonly unknown[]
 export const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
 
 /** Beside the fields: the credits of the bet, and a new id. */
-function completed(fields: Fields, { bet }: WalletChanges): (string | null)[] {
-  const credits = bet && creditFields(bet.credits)
+function completed(fields: Fields, changes: WalletChanges): (string | null)[] {
+  const credits = creditFields(changes)
   return [
     ...fields,
     credits && JSON.stringify(credits.map(credit => credit ?? null)),

@@ -8,8 +8,10 @@ import { QueryFailed } from '../database/deadline.js'
 import { type CommitRow, creditFields, type Fields, fieldsOf } from '../database/rows.js'
 import type { Committer } from '../database/store.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
+import { creditedBets } from '../database/within-transaction.js'
 import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
+import { readerIn } from './loads.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
@@ -28,6 +30,7 @@ export function createCommitter(
   })
   const commitMany = callsOf('commit', 8)
   const commitOne = callsOf('commit_one', 9)
+  const readBets = readerIn(tables, timeoutMs)
   // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The
   // COMMIT itself has no limit.
   const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
@@ -60,7 +63,8 @@ export function createCommitter(
       const rows = await connections.transaction(
         async query => {
           const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-          await callHook(query, rows)
+          const bets = await creditedBets(items, rows, keys => readBets(query, keys, found))
+          await callHook(query, rows, bets)
           return rows
         },
         [limits],
@@ -78,8 +82,8 @@ export function createCommitter(
 const epochMsOf = (transactionDate: string) => Date.parse(transactionDate).toString()
 
 /** The last field: an array of all credit columns. */
-function creditsOf({ bet }: WalletChanges): string | null {
-  const fields = bet && creditFields(bet.credits)
+function creditsOf(changes: WalletChanges): string | null {
+  const fields = creditFields(changes)
   return fields && arrayOf(fields)
 }
 

@@ -3,6 +3,7 @@ import type { WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
 import type { LoadRow } from '../database/rows.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
+import type { Query } from '../database/within-transaction.js'
 import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
@@ -20,21 +21,14 @@ export function createReaders(
   tables: Tables,
   { timeoutMs, allowNotDurable }: DatabaseStoreSettings,
 ) {
-  const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
-  const columns = `key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, ${reserved}timeline`
-  const load = functionCall(tables, 'load', columns, 5)
+  const load = loadCall(tables)
   const loadConfirmed = procedureCall(tables, 'load_confirmed', 6)
   return {
     /** For decisions whose commit its guards prove: it may read what was never committed, or is old. */
     async read(keys: readonly WalletKeys[], found: PostgresFindings): Promise<LoadRow[]> {
       const { values: timeline, accept } = timelines.next()
       const values = [jsonOf(keys, found.columns), found.everyRow, timeoutMs, ...timeline]
-      const rows = (await connections.call(load, values, accept)) as Loaded[]
-      return rows.map(row => ({
-        ...row,
-        bet: row.bet === null ? null : JSON.parse(row.bet),
-        transaction: row.transaction === null ? null : JSON.parse(row.transaction),
-      }))
+      return ((await connections.call(load, values, accept)) as Loaded[]).map(parsed)
     },
 
     /** For final answers: only what is committed, and the server proves after it that it is the primary. */
@@ -44,6 +38,28 @@ export function createReaders(
       const values = [jsonOf(keys, found.columns), ...settings]
       return (await committing.call(loadConfirmed, values, accept)) as LoadRow[]
     },
+  }
+}
+
+function loadCall(tables: Tables) {
+  const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
+  const columns = `key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, ${reserved}timeline`
+  return functionCall(tables, 'load', columns, 5)
+}
+
+const parsed = (row: Loaded): LoadRow => ({
+  ...row,
+  bet: row.bet === null ? null : JSON.parse(row.bet),
+  transaction: row.transaction === null ? null : JSON.parse(row.transaction),
+})
+
+/** @returns the reader of an open database transaction, which sees its own changes */
+export function readerIn(tables: Tables, timeoutMs: number) {
+  const { text } = loadCall(tables)
+  return async (query: Query, keys: readonly WalletKeys[], { columns, everyRow }: PostgresFindings) => {
+    // Of the timeline nothing: the commit before it, on the same connection, has told it.
+    const values = [jsonOf(keys, columns), everyRow, timeoutMs, null, null]
+    return ((await query(text, values)).rows as Loaded[]).map(parsed)
   }
 }
 

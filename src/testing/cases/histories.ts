@@ -25,7 +25,7 @@ import {
   shownState,
   withPlayerScopedIds,
 } from '../sandbox.js'
-import { withLoadConfirmed } from '../stores-around.js'
+import { optionalParts } from '../stores-around.js'
 import { CaseFailed } from '../trace.js'
 
 export const historyCases = casesOf({
@@ -89,7 +89,13 @@ export async function runHistories(context: CaseContext, several: boolean): Prom
   await everyRun(context, fc.tuple(history), async ([steps]) => {
     await runHistory(context, await sandboxes.next(), steps, several)
   })
+  const { addsCredits } = (await sandboxes.next()).wallet.store
+  if (addsCredits !== true || context.options.runs < settlingRuns) return
+  context.check(context.added.credits > 0, 'settlements that are committed without a load', 'none')
 }
+
+/** So many histories have a settlement of a placed bet. */
+const settlingRuns = 50
 
 export async function runSchedules(context: CaseContext, several: boolean): Promise<void> {
   context.keepsIdsApart()
@@ -250,7 +256,7 @@ function scheduled(scheduler: fc.Scheduler, store: WalletStore): { store: Wallet
     store: {
       contractVersion: store.contractVersion,
       load: keys => schedule(`load ${keyOf(keys)}`, () => store.load(keys)),
-      ...withLoadConfirmed(store, (keys, loadConfirmed) =>
+      ...optionalParts(store, (keys, loadConfirmed) =>
         schedule(`loadConfirmed ${keyOf(keys)}`, () => loadConfirmed(keys)),
       ),
       commit: changes => schedule(`commit ${keyOf(changes.transaction)}`, () => store.commit(changes)),

@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.js'
 const variables = ['BET_WALLET_DATABASE_URL', 'DATABASE_URL']
 const flag = '--database-url <url>'
 const meaning =
-  'postgres://… or mysql://…; other users see it in the list of processes: use the variable. The driver (pg or mysql2) is that of the current folder'
+  'postgres://… or mysql://…; other users see it in the list of processes: use the variable. The driver (pg or postgres, or mysql2) is that of the current folder'
 
 export const urlOption = { ...text(flag, meaning), variables }
 export const urlsOption = {

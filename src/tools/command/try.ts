@@ -38,7 +38,7 @@ async function serve(port: number): Promise<{ url: string; stop(): Promise<void>
   const { store, lookups } = createMemoryWallet(players)
   const wallet = createNodeListener(store, {
     basePath: '/wallet',
-    // A wallet with play money on this machine. Yours checks who calls: docs/authentication.md.
+    // A wallet with play money on this machine. Yours checks who calls: docs/http.md.
     authenticate: ({ headers }) => isLocalHost(headers),
     // Stands for the operator's own settlement code.
     routes: { '/settlement': body => recordSettlement(store, body) },

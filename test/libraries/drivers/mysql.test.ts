@@ -1,4 +1,4 @@
-/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
+/** The programs of drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
 import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import type { RowDataPacket } from 'mysql2/promise'
@@ -8,7 +8,7 @@ import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
 import { type Accounts, mysqlHarness, type Opened } from '../../stores/mysql/harness.js'
 import { until } from '../../until.js'
-import { blockOf, type Opener, openerOf, page } from './blocks.js'
+import { blockOf, type Opener, openerOf, page, withoutEntities } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
 const drivers: [name: string, end: string][] = [
@@ -17,6 +17,8 @@ const drivers: [name: string, end: string][] = [
   ['Kysely on MySQL', 'await db.destroy()'],
   ['Knex on MySQL', 'await knex.destroy()'],
   ['TypeORM on MySQL', 'await dataSource.destroy()'],
+  ['Sequelize on MySQL', 'await sequelize.close()'],
+  ['MikroORM on MySQL', 'await orm.close()'],
 ]
 
 /** The players' table of the page. */
@@ -41,7 +43,12 @@ const databases: MariadbDatabase[] = []
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 
 async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened>> {
-  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(page, name, blockOf(page, name), end)
+  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(
+    page,
+    name,
+    withoutEntities(blockOf(page, name)),
+    end,
+  )
   const database = await freshMariadb({ pool: { connectionLimit: 20 } })
   databases.push(database)
   const { pool, config } = database

@@ -147,7 +147,7 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
           try {
             return await commit(changes)
           } catch {
-            const { transaction, bet, account, request } = changes
+            const { transaction, bet } = changes
             const { operation, playerId, betId } = transaction
             const transactionId = randomUUID()
             // Reloads until the database is back, so that guard 2 holds.
@@ -162,10 +162,9 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
             const now = await reload()
             const revision = (now.bet?.revision ?? 0) + 1
             return await commit({
+              ...changes,
               transaction: { ...transaction, transactionId },
               bet: bet === null ? null : { ...bet, revision },
-              account,
-              request,
             })
           }
         },

@@ -179,6 +179,7 @@ export function placeBet(number: string | number = 1, playerId = 'alice', amount
   return {
     transaction: transaction({ ...ids, amount, delta: `-${amount}` }),
     bet: bet({ betId: ids.betId, playerId, stake: amount }),
+    credit: null,
     account: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
     request: {},
   }
@@ -193,6 +194,7 @@ export function settle(number: string | number = 1, playerId = 'alice', amount =
       ...{ betId: ids.betId, playerId, revision: 2 },
       credits: { BET_PAID: { live: amount, reversed: '0', owed: '0' } },
     }),
+    credit: null,
     account: { currency: 'EUR', delta: amount, floor: null },
     request: {},
   }

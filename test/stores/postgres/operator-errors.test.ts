@@ -395,6 +395,7 @@ function changesOf(playerId: string): Record<Operation, WalletChanges> {
         ...{ playerId, betId: `bet-${index + 1}`, stake: '10', revision: 3 },
         credits: { BET_PAID: reversed('60') },
       }),
+      credit: null,
       account: { currency: 'EUR', delta: '-60', floor: '0' },
       request: {},
     },

@@ -237,6 +237,7 @@ export function placing({
       ...fields,
     }),
     bet: bet({ ...ids, stake: amount }),
+    credit: null,
     account: { currency: 'EUR', delta: `-${amount}`, floor: '0' },
     request: {},
   }
@@ -261,6 +262,7 @@ export function settling({
       walletTransactionId: null,
     }),
     bet: bet({ ...ids, credits: { BET_PAID: live(amount) }, revision: 2, ...betFields }),
+    credit: null,
     account: { currency: 'EUR', delta: amount, floor: null },
     request: {},
   }

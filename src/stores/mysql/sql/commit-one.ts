@@ -8,6 +8,7 @@ import {
   balancePlus,
   betAssignments,
   betColumns,
+  betMatches,
   betValues,
   commitHandler,
   commitNow,
@@ -27,6 +28,7 @@ import {
   setRecordedTime,
   signalBalanceDiffers,
   signalBetChanged,
+  takesCredit,
   transactionColumns,
   transactionValues,
   unitDecimal,
@@ -51,7 +53,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
     body: sql`
       BEGIN
         DECLARE verdict varchar(12) DEFAULT 'conflict';
-        DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
+        DECLARE is_recorded, is_locked, is_known, takes_credit boolean DEFAULT false;
         DECLARE stored_revision integer;
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
@@ -102,11 +104,13 @@ function checkGuards(tables: Tables): string {
       LEAVE guards_and_writes;
     END IF;
 
-    -- Guard 2: the bet has not changed since it was loaded.
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
     IF item_bet_revision IS NOT NULL THEN
       -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
-      SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
-      IF COALESCE(stored_revision, 0) <> item_bet_revision - 1 THEN
+      SELECT bet.revision, ${takesCredit('item_')} INTO stored_revision, takes_credit
+      FROM ${schema}.wallet_bets bet
+      WHERE bet.bet_id = item_bet_id;
+      IF NOT ${betMatches('item_', 'stored_revision', 'takes_credit')} THEN
         LEAVE guards_and_writes;
       END IF;
     END IF;`
@@ -189,9 +193,9 @@ function write(tables: Tables): string {
     IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.wallet_bets bet
       SET
-        ${betAssignments('item_')}
+        ${betAssignments('item_', 'stored_revision')}
       WHERE bet.bet_id = item_bet_id
-        AND bet.revision = item_bet_revision - 1;
+        AND bet.revision = stored_revision;
       IF ROW_COUNT() <> 1 THEN
         ${signalBetChanged}
       END IF;

@@ -9,6 +9,7 @@ import {
   balancePlus,
   betAssignments,
   betColumns,
+  betMatches,
   betValues,
   commitHandler,
   commitNow,
@@ -26,6 +27,7 @@ import {
   setRecordedTime,
   signalBalanceDiffers,
   signalBetChanged,
+  takesCredit,
   transactionColumns,
   transactionValues,
   unitDecimal,
@@ -89,7 +91,7 @@ function temporaryTables(tables: Tables): string {
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_items (
       item_index integer NOT NULL PRIMARY KEY,
       verdict varchar(12) NOT NULL,
-      bet_is_stored boolean NOT NULL,
+      stored_revision integer,
       ${lines(itemFields.map(([name, type]) => `${name} ${type}`))}
     ) ENGINE = MEMORY;
     DELETE FROM ${schema}.wallet_batch_players;
@@ -125,7 +127,7 @@ function judge(tables: Tables): string {
       item.item_index - 1,
       CASE
         WHEN recorded.id IS NOT NULL THEN 'conflict' -- guard 1
-        WHEN item.bet_revision IS NOT NULL AND COALESCE(bet.revision, 0) <> item.bet_revision - 1
+        WHEN item.bet_revision IS NOT NULL AND NOT ${betMatches('item.', 'bet.revision', takesCredit('item.'))}
           THEN 'conflict' -- guard 2
         WHEN locked.player_id IS NULL THEN
           -- Busy: another writer holds the row lock.
@@ -139,7 +141,7 @@ function judge(tables: Tables): string {
         WHEN ${exceedsColumn('item.', balanceAfter)} THEN 'out-of-range'
         ELSE 'committed'
       END,
-      item.bet_revision IS NOT NULL AND bet.bet_id IS NOT NULL,
+      IF(item.bet_revision IS NULL, NULL, bet.revision),
       ${lines(itemFields.map(([name]) => `item.${name}`))}
     FROM JSON_TABLE(items, '$[*]' COLUMNS (
       item_index FOR ORDINALITY,
@@ -178,18 +180,18 @@ function write(tables: Tables): string {
     FROM ${schema}.wallet_batch_items item
     WHERE item.verdict = 'committed'
       AND item.bet_revision IS NOT NULL
-      AND NOT item.bet_is_stored;
+      AND item.stored_revision IS NULL;
 
     SELECT COUNT(*) INTO bets_to_change
     FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed' AND item.bet_is_stored;
+    WHERE item.verdict = 'committed' AND item.stored_revision IS NOT NULL;
     IF bets_to_change > 0 THEN
       UPDATE ${schema}.wallet_batch_items item
       STRAIGHT_JOIN ${schema}.wallet_bets bet
-        ON bet.bet_id = item.bet_id AND bet.revision = item.bet_revision - 1
+        ON bet.bet_id = item.bet_id AND bet.revision = item.stored_revision
       SET
-        ${betAssignments('item.')}
-      WHERE item.verdict = 'committed' AND item.bet_is_stored;
+        ${betAssignments('item.', 'item.stored_revision')}
+      WHERE item.verdict = 'committed';
       IF ROW_COUNT() <> bets_to_change THEN
         ${signalBetChanged}
       END IF;

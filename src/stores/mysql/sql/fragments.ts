@@ -234,6 +234,7 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['bet_currency', exactText(16)],
   ['bet_stake', amountDecimal],
   ['bet_status', exactText(11)],
+  // 0: nothing but the credits, which are to be added to the stored bet.
   ['bet_revision', 'integer'],
   // A JSON array with the columns of all credits, as text; NULL where the bet has none.
   ['credits', 'varchar(1000) CHARACTER SET ascii'],
@@ -295,12 +296,47 @@ export const betColumns = lines([plainBetColumns, ...creditColumns])
 export const betValues = (item: string) =>
   lines([plainBetValues(item), ...creditColumns.map((_, index) => creditValue(item, index))])
 
-/** The assignments of an UPDATE of `bet`. Its player stays: it may have been forgotten meanwhile. */
-export const betAssignments = (item: string) =>
+const addedCredit = (item: string, index: number) => `CAST(${creditValue(item, index)} AS ${amountDecimal})`
+
+/**
+ * The assignments of an UPDATE of `bet`. Its player stays: it may have been forgotten meanwhile.
+ *
+ * @param stored the revision before
+ */
+export const betAssignments = (item: string, stored: string) =>
   lines([
-    ...betColumnNames.slice(3).map(([column, field]) => `bet.${column} = ${item}${field}`),
-    ...creditColumns.map((column, index) => `bet.${column} = ${creditValue(item, index)}`),
+    `bet.stake = COALESCE(${item}bet_stake, bet.stake)`,
+    `bet.status = ${item}bet_status`,
+    ...creditColumns.map(
+      (column, index) => sql`
+        bet.${column} = IF(
+          ${item}bet_revision = 0,
+          COALESCE(COALESCE(bet.${column}, 0) + ${addedCredit(item, index)}, bet.${column}),
+          ${creditValue(item, index)}
+        )`,
+    ),
+    `bet.revision = ${stored} + 1`,
   ])
+
+/** Guard 2, of an item that writes a bet: its stored revision is the one before; 0 where it is not stored. */
+export const betMatches = (item: string, revision: string, takesCredit: string) =>
+  `IF(${item}bet_revision = 0, ${takesCredit} IS TRUE, COALESCE(${revision}, 0) = ${item}bet_revision - 1)`
+
+/** Guard 2 of a credit, on the stored `bet`; and `amountDecimal` can hold the sum. */
+export const takesCredit = (item: string) => sql`
+  (
+    ${item}bet_revision = 0
+      AND bet.player_id = ${item}bet_player_id
+      AND bet.currency = ${item}bet_currency
+      AND bet.status = ${item}bet_status
+      AND COALESCE(
+        ${lines(
+          creditColumns.flatMap((column, index) =>
+            column.endsWith('_live') ? [`COALESCE(bet.${column}, 0) + ${addedCredit(item, index)}`] : [],
+          ),
+        )}
+      ) < 100000000000000000000
+  )`
 
 /**
  * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot

@@ -8,7 +8,9 @@ import {
   balanceOf,
   balancePlus,
   beforeCommit,
+  betAssignments,
   betColumns,
+  betMatches,
   betValues,
   commitSettings,
   committedTable,
@@ -27,7 +29,7 @@ import {
   refuseEncoding,
   refuseFormerPrimary,
   refuseReadOnly,
-  revisionMatches,
+  storedBet,
   textOf,
   transactionColumns,
   transactionValues,
@@ -56,6 +58,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         fields text[] := fields_text::text[];
         item record;
         stored_revision integer;
+        takes_credit boolean;
         balance_before numeric;
         ${whereReserved(tables, () => 'reserved_before numeric;')}
         balance_after numeric;
@@ -102,17 +105,16 @@ function readBack(tables: Tables): string {
 }
 
 function checkGuards(tables: Tables): string {
-  const { schema } = tables
   return sql`
     -- Before the row lock, which is written to the log: a conflict writes nothing.
     -- Guard 1: the transaction is new.
     PERFORM ${fromStoredTransaction(tables, 'item')};
     EXIT guards_and_writes WHEN found;
 
-    -- Guard 2: the bet has not changed since it was loaded.
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
     IF item.bet_revision IS NOT NULL THEN
-      SELECT bet.revision INTO stored_revision FROM ${schema}.bets bet WHERE bet.bet_id = item.bet_id;
-      EXIT guards_and_writes WHEN NOT (${revisionMatches('stored_revision')});
+      ${storedBet(tables, 'stored_revision, takes_credit')};
+      EXIT guards_and_writes WHEN NOT ${betMatches('stored_revision', 'takes_credit')};
     END IF;`
 }
 
@@ -129,7 +131,7 @@ function lockPlayer(tables: Tables): string {
     AND player.${columns.currency}::text = item.account_currency
     AND (
       item.balance_delta IS NULL
-      OR ${balanceIsValid(tables, balance, reserved)}
+      OR ${balanceIsValid(balance, reserved)}
         AND (${isBelowFloor('item', available)}) IS NOT TRUE
     )`
   return sql`
@@ -185,13 +187,10 @@ function write(tables: Tables): string {
     ${insertEvent(tables)}
     IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.bets bet
-      SET (
-        ${betColumns}
-      ) = (
-        ${betValues}
-      )
+      SET
+        ${betAssignments('stored_revision')}
       WHERE bet.bet_id = item.bet_id
-        AND bet.revision = item.bet_revision - 1;
+        AND bet.revision = stored_revision;
       IF NOT found THEN
         ${raiseBetChanged}
       END IF;

@@ -11,7 +11,9 @@ import {
   balanceOf,
   balancePlus,
   beforeCommit,
+  betAssignments,
   betColumns,
+  betMatches,
   betValues,
   commitSettings,
   committedTable,
@@ -34,7 +36,7 @@ import {
   refuseEncoding,
   refuseFormerPrimary,
   refuseReadOnly,
-  revisionMatches,
+  storedBet,
   textOf,
   transactionColumns,
   transactionValues,
@@ -156,7 +158,7 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
       ${textOf('coalesce(changed_player.balance, item.player_balance)')} AS balance,
       ${whereReserved(tables, () => 'item.player_reserved::text AS reserved,')}
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
-      (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
+      (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.stored_revision IS NOT NULL)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
       item.verdict <> 'committed'
         OR item.balance_delta IS NULL
@@ -176,16 +178,20 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR ${revisionMatches('bet.revision')}) -- guard 2
+          AND (item.bet_revision IS NULL OR ${betMatches('bet.revision', 'bet.takes_credit')}) -- guard 2
           AS is_new,
-        bet.revision IS NOT NULL AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
       FROM (
         SELECT
           generate_series(0, cardinality(${fields}[1]::text[]) - 1) AS item_index,
-          ${itemColumns((index, type) => `unnest(${fields}[${index}]::${type}[])`)}
+          ${itemColumns((index, type) =>
+            type.endsWith('[]')
+              ? `unnest(${fields}[${index}]::text[])::${type}`
+              : `unnest(${fields}[${index}]::${type}[])`,
+          )}
       ) item
-      ${lookup(`SELECT bet.revision\nFROM ${schema}.bets bet\nWHERE bet.bet_id = item.bet_id`, 'bet')}
+      ${lookup(storedBet(tables), 'bet')}
       ${lookup(`SELECT true AS is_stored\n${fromStoredTransaction({ schema }, 'item')}`, 'transaction')}
     )`
 }
@@ -232,7 +238,7 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
             ), 'conflict')
           WHEN player.currency <> item.account_currency THEN 'conflict' -- guard 3
           WHEN item.balance_delta IS NULL THEN 'committed'
-          WHEN NOT ${balanceIsValid(tables, 'player.balance', reserved)} THEN 'conflict'
+          WHEN NOT ${balanceIsValid('player.balance', reserved)} THEN 'conflict'
           WHEN ${isBelowFloor('item', available)} THEN 'conflict' -- guard 3, the floor
           WHEN ${exceedsColumn('item', balanceAfter, balanceMax)} THEN 'out-of-range'
           ELSE 'committed'
@@ -276,7 +282,7 @@ function insertedRows(tables: Tables): string {
       FROM judged item
       WHERE item.verdict = 'committed'
         AND item.bet_revision IS NOT NULL
-        AND item.bet_is_stored IS NOT TRUE
+        AND item.stored_revision IS NULL
     )${tables.outbox ? `,\n\n${insertedEvents(tables)}` : ''}`
 }
 
@@ -298,24 +304,20 @@ function changedBets({ schema }: Tables): string {
     -- fails.
     changed_bet AS (
       UPDATE ${schema}.bets bet
-      SET (
-        ${betColumns}
-      ) = (
-        ${betValues}
-      )
+      SET
+        ${betAssignments('item.stored_revision')}
       FROM judged item
       ${lookup(
         sql`
           SELECT stored.ctid AS location
           FROM ${schema}.bets stored
           WHERE stored.bet_id = item.bet_id
-            AND stored.revision = item.bet_revision - 1`,
+            AND stored.revision = item.stored_revision`,
         'stored_bet',
       )}
       WHERE item.verdict = 'committed'
-        AND item.bet_is_stored
         AND bet.ctid = stored_bet.location
-        AND bet.revision = item.bet_revision - 1
+        AND bet.revision = item.stored_revision
       RETURNING 1
     )`
 }

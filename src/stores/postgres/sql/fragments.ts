@@ -189,9 +189,10 @@ const itemFields = [
   'bet_currency text',
   'bet_stake numeric',
   'bet_status text',
+  // 0: nothing but the credits, which are to be added to the stored bet.
   'bet_revision integer',
-  // An array with the columns of all credits; NULL where the bet has none.
-  'credits text',
+  // The columns of all credits; NULL where the bet has none.
+  'credits numeric[]',
 ]
 
 /** The fields of an item as columns. `fieldAt` is the SQL of the field at an index, from 1. */
@@ -228,16 +229,27 @@ export const transactionValues = ({ walletTransactionId, balanceAfter }: Recorde
 /** The columns of `bets` that a commit writes; `item` has their values. */
 export const betColumns = lines(betColumnLines())
 
+const creditValue = (column: string) => `(item.credits)[${creditColumns.indexOf(column) + 1}]`
+
 export const betValues = sql`
   item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-  ${lines(
-    settlementTypes.map(type =>
-      creditColumnsOf(type)
-        .map(column => `(item.credits::numeric[])[${creditColumns.indexOf(column) + 1}]`)
-        .join(', '),
-    ),
-  )},
+  ${lines(settlementTypes.map(type => creditColumnsOf(type).map(creditValue).join(', ')))},
   item.bet_revision`
+
+/** The assignments of an UPDATE of `bet`. Its player and currency stay. @param stored the revision before */
+export const betAssignments = (stored: string) =>
+  lines([
+    'stake = coalesce(item.bet_stake, bet.stake)',
+    'status = item.bet_status',
+    ...creditColumns.map(
+      column => sql`
+        ${column} = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.${column}, 0) + ${creditValue(column)}, bet.${column})
+          ELSE ${creditValue(column)}
+        END`,
+    ),
+    `revision = ${stored} + 1`,
+  ])
 
 /** The stored transaction of an item or key. Guard 1: there is none. */
 export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: string) => sql`
@@ -246,24 +258,47 @@ export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: 
     AND stored.transaction_id = ${item}.transaction_id`
 
 /**
+ * The stored bet of an item: its revision, and whether it takes the item's credit. That is guard 2 of a credit.
+ *
+ * @param into the variables of plpgsql for both
+ */
+export const storedBet = ({ schema }: Pick<Tables, 'schema'>, into = '') => sql`
+  SELECT
+    bet.revision,
+    CASE WHEN item.bet_revision = 0 THEN
+      bet.player_id = item.bet_player_id
+        AND bet.currency = item.bet_currency
+        AND bet.status = item.bet_status
+        AND ${isReadable(`coalesce(${settlementTypes.map(liveAfter).join(', ')})`)}
+    END AS takes_credit${into && `\nINTO ${into}`}
+  FROM ${schema}.bets bet
+  WHERE bet.bet_id = item.bet_id`
+
+/** What is live of a type after the credit; NULL for another type. */
+const liveAfter = (type: string) => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`
+
+/**
  * Guard 2, of an `item` that writes a bet: its stored revision is the one before. A bet that is not stored
  * has 0.
  */
-export const revisionMatches = (storedRevision: string) =>
-  `coalesce(${storedRevision}, 0) = item.bet_revision - 1`
+export const betMatches = (revision: string, takesCredit: string) => sql`
+  CASE item.bet_revision
+    WHEN 0 THEN ${takesCredit} IS TRUE
+    ELSE coalesce(${revision}, 0) = item.bet_revision - 1
+  END`
 
 /**
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
  * that `load` could not read, before or after, must not be.
  */
-export function balanceIsValid({ players }: Tables, balance: string, reserved = ''): string {
+export function balanceIsValid(balance: string, reserved = ''): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
   return sql`
     (
       ${[
         `abs(${balance}) < 'Infinity'`,
         ...(reserved === '' ? [] : [`AND abs(${reserved}) < 'Infinity'`]),
-        ...(players.balanceType === 'minor-units' ? [] : both),
+        ...both,
       ].join('\n')}
     ) IS TRUE`
 }
@@ -301,9 +336,12 @@ export function balanceOf(tables: Tables): string {
   const isOfType = {
     numeric: `pg_typeof(${balance} - ${balance}) = 'numeric'::regtype`,
     text: `pg_typeof(${balance} || ${balance}) = 'text'::regtype`,
+    // A decimal has none of its own: 90.00 is of another column.
     'minor-units': sql`
       pg_typeof(${balance} - ${balance})
-        = ANY ('{smallint,integer,bigint}'::regtype[])`,
+        = ANY ('{smallint,integer,bigint}'::regtype[])
+      OR pg_typeof(${balance} - ${balance}) = 'numeric'::regtype
+      AND coalesce(scale(${balance}::numeric), 0) = 0`,
   }[balanceType]
   return sql`
     CASE
@@ -326,11 +364,9 @@ export const exceedsColumn = (item: string, balanceAfter: string, balanceMax: st
 
 /** The balance column's new value, where `delta` is a numeric in the column's unit. */
 export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta: string) =>
-  ({
-    numeric: `player.${columns.balance} + ${delta}`,
-    text: `(player.${columns.balance}::numeric + ${delta})::text`,
-    'minor-units': `player.${columns.balance} + ${delta}::bigint`,
-  })[balanceType]
+  balanceType === 'text'
+    ? `(player.${columns.balance}::numeric + ${delta})::text`
+    : `player.${columns.balance} + ${delta}`
 
 /** A balance in the column's unit, in whole units of the currency. */
 export function inWholeUnits(
