@@ -20,7 +20,7 @@ describe('lines of code', () => {
     ['core, decide, http, batches, lookups, operations', 4_990, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 10_090, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_600, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 19_400, linesOf(path => path.startsWith('tools/'))],
+    ['tools', 19_450, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_300, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
