@@ -1,6 +1,6 @@
 /** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
 import { isA } from '../../foreign-values.js'
-import type { Database } from './database.js'
+import { type Database, RightMissing } from './database.js'
 import { mysqlDatabase } from './mysql.js'
 import { several, text } from './option.js'
 import { wordsOf } from './output.js'
@@ -67,6 +67,7 @@ export async function withDatabase<T>(
   try {
     return await work(database)
   } catch (error) {
+    if (error instanceof RightMissing) error.message += ` ${error.statement((await database.about()).user)}`
     if (isA(error, Error)) error.message = withoutPassword(wordsOf(error), url)
     throw error
   } finally {

@@ -1,6 +1,7 @@
 /** The operator's database on MySQL or MariaDB, with the driver `mysql2`. */
 import { fieldOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
+import { rightsBelow } from '../../stores/mysql/base-tables.js'
 import { judgePlayersTable } from '../../stores/mysql/check-players-table.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
@@ -100,6 +101,10 @@ export function mysqlDatabase(url: string, advice: string): Database {
       return mysqlMigrationSql(tables, { lookupIndexes })
     },
     grants: mysqlGrants,
+    async grantsBelow(tables, role) {
+      const rights = await rightsBelow({ rows: ask }, tablesOf(tables).players.tableName)
+      return grantStatements(rights, granteeOf(role), { severalObjects: false })
+    },
     lookups: options => createMysqlLookups(pool, options),
     check: (tables, checked) => checkMysql(pool, ask, tables, checked),
     close: () => pool.promise().end(),

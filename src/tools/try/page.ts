@@ -17,7 +17,7 @@ import { newBetScenarios, placedBetScenarios } from './scenarios.js'
 export interface TryEvent {
   /** `Lose the answer: bet-k2-1`. */
   title: string
-  story: string
+  description: string
   calls: readonly TryCall[]
 }
 
@@ -146,8 +146,8 @@ ${older.length === 0 ? null : html`<details><summary>${countText(older.length, '
 </section>`
 }
 
-const eventOf = ({ title, story, calls }: TryEvent) =>
-  html`<article class="event"><h3>${title}</h3><p>${story}</p>${calls.map(callOf)}</article>`
+const eventOf = ({ title, description, calls }: TryEvent) =>
+  html`<article class="event"><h3>${title}</h3><p>${description}</p>${calls.map(callOf)}</article>`
 
 /** HTTP ends its lines by CR LF. */
 const linesOf = (text: string) => text.replaceAll('\r\n', '\n')

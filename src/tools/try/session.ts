@@ -48,17 +48,17 @@ export class TrySession {
     if (starting !== undefined) {
       const bet = await this.#newBet(form.get('playerId') ?? '', form.get('stake') ?? '')
       if (bet === null) this.#notice = 'There is no such player.'
-      else this.#keep(starting.label, starting.story, bet, await starting.run(this.#platform, bet))
+      else this.#keep(starting.label, starting.description, bet, await starting.run(this.#platform, bet))
       return
     }
     const continuing = placedBetScenarios.find(scenario => scenario.name === name)
     const bet = await this.#placedBet(form.get('betId') ?? '')
     if (continuing === undefined || bet === null) this.#notice = 'There is no such button or bet.'
-    else this.#keep(continuing.label, continuing.story, bet, await continuing.run(this.#platform, bet))
+    else this.#keep(continuing.label, continuing.description, bet, await continuing.run(this.#platform, bet))
   }
 
-  #keep(label: string, story: string, { betId }: TryBet, calls: TryEvent['calls']): void {
-    this.#events.unshift({ title: `${label}: ${betId}`, story, calls })
+  #keep(label: string, description: string, { betId }: TryBet, calls: TryEvent['calls']): void {
+    this.#events.unshift({ title: `${label}: ${betId}`, description, calls })
     if (this.#events.length > eventsMax) this.#events.pop()
   }
 
