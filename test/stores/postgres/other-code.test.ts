@@ -384,8 +384,12 @@ test('minor units in a decimal that becomes whole units: no amount is misread', 
       wallet.schema,
     ),
   )
-  const ended = await endOf(wallet.store.commit(placing({ n: 2 })))
-  expect(String(ended)).toMatch(/the balance column is numeric now/)
+  const ends = await Promise.all([
+    endOf(wallet.store.commit(placing({ n: 2, amount: '0.3' }))),
+    endOf(wallet.store.loadConfirmed(keys)),
+  ])
+  expect(String(ends[0])).toMatch(/the balance column is numeric now/)
+  expect(String((ends[1] as Error).cause ?? ends[1])).toMatch(/the balance column is numeric now/)
   expect(await wallet.recorded()).toEqual(['placebet place-1 -30'])
 })
 
