@@ -40,11 +40,12 @@ describe.each([
     async function foundWith(rows: string, { id = 'id', version = null as string | null, more = '' } = {}) {
       const { schema, run, rows: reader, read } = await open()
       await run(
-        `CREATE TABLE ${schema}.wallets (id int PRIMARY KEY, user_id int NOT NULL, currency char(3), balance int, lock_version int, row_uuid varchar(36)${more})`,
+        `CREATE TABLE ${schema}.wallets (id int PRIMARY KEY, user_id int NOT NULL, currency char(3), balance int, lock_version int, number int${more})`,
       )
       await run(
         `INSERT INTO ${schema}.wallets (id, user_id, currency, balance) VALUES ${rows.replaceAll(')', ", 'EUR', 5)")}`,
       )
+      await run(`UPDATE ${schema}.wallets SET number = id`)
       const tables = (await read()).tables.filter(table => table.name === 'wallets')
       const { engine } = await read()
       const findings = await columnFindings({ engine }, tables, { id, version }, reader)
@@ -66,6 +67,7 @@ describe.each([
       ['the same numbers', '(1, 1), (2, 2)', 'id'],
       ['numbers of no other player', '(1, 101), (2, 102)', 'id'],
       ["the player's own column", '(1, 2), (2, 1)', 'user_id'],
+      ['a number that is not the key of the rows', '(1, 2), (2, 1)', 'number'],
     ])('given %s: nothing', async (_, rows, id) => {
       expect(await foundWith(rows, { id, version: 'lock_version' })).toEqual([])
     })
