@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 
-/** The library: bundled by applications, so as ESM and as CommonJS. */
+/** The core, and what is beside it. */
 const library = {
   index: 'src/index.ts',
   decide: 'src/decide/index.ts',
@@ -14,7 +13,7 @@ const library = {
   operations: 'src/operations/index.ts',
 }
 
-/** What is large, and runs on servers. Built once, as CommonJS, with an ESM entry that re-exports it. */
+/** What runs on servers and in tests. */
 const servers = {
   postgres: 'src/stores/postgres/index.ts',
   mysql: 'src/stores/mysql/index.ts',
@@ -22,7 +21,7 @@ const servers = {
   try: 'src/tools/try/index.ts',
 }
 
-/** Tools for wallets in any language, and their command: the largest part, and none of it runs in a wallet. */
+/** Tools for wallets in any language: the largest part, and none of it runs in a wallet. */
 const tools = {
   audit: 'src/tools/audit/index.ts',
   reconcile: 'src/tools/reconcile/index.ts',
@@ -38,25 +37,34 @@ const shared: Options = {
   removeNodeProtocol: false,
 }
 
-/** The tools load the wallet from its entries: the package has each part of it once. */
-const walletFromEntries: NonNullable<Options['esbuildPlugins']>[number] = {
+/** The tools load the wallet from its entries: the package has each part of it once per format. */
+const walletFromEntries = (extension: 'js' | 'cjs'): NonNullable<Options['esbuildPlugins']>[number] => ({
   name: 'wallet-from-entries',
   setup(build) {
     const entries = { ...library, ...servers }
     build.onResolve({ filter: /^(?:\.\.\/)+[a-z/]+\.js$/ }, ({ path, resolveDir }) => {
       const source = relative('.', join(resolveDir, path)).replace(/\.js$/, '.ts')
       const entry = Object.entries(entries).find(([, file]) => file === source)?.[0]
-      return entry === undefined ? undefined : { path: `./${entry}.cjs`, external: true }
+      return entry === undefined ? undefined : { path: `./${entry}.${extension}`, external: true }
     })
+  },
+})
+
+const sharedByTools: Options = {
+  ...shared,
+  // What runs in a wallet is not minified: a stack trace must be readable.
+  minify: true,
+  // Node prints the line of an error that ends the process: it must not fill the terminal.
+  esbuildOptions(options) {
+    options.lineLimit = 400
   },
 }
 
-const require = createRequire(import.meta.url)
-
+/** Each entry as ESM and as CommonJS: an ESM bundle cannot load CommonJS that requires a module of Node. */
 export default defineConfig([
   {
     ...shared,
-    entry: library,
+    entry: { ...library, ...servers },
     format: 'esm',
     // The kit's types name those of fast-check, which has other ones for ESM than for CommonJS.
     dts: { entry: { ...library, testing: servers.testing } },
@@ -66,44 +74,28 @@ export default defineConfig([
     entry: { ...library, ...servers },
     format: 'cjs',
     dts: { entry: { ...library, ...servers } },
-    async onSuccess() {
-      await writeEntries(Object.keys(servers))
-      await writeTypes('postgres')
-      await writeTypes('mysql')
-      await writeTypes('try')
-    },
+    onSuccess: () => writeTypes('postgres', 'mysql', 'try'),
   },
   {
-    ...shared,
+    ...sharedByTools,
+    entry: tools,
+    format: 'esm',
+    esbuildPlugins: [walletFromEntries('js')],
+  },
+  {
+    ...sharedByTools,
+    // The command has no importers.
     entry: { ...tools, command: 'src/tools/command/command.ts' },
     format: 'cjs',
     // `init` finds the package's examples from where it is.
     shims: true,
-    // What runs in a wallet is not minified: a stack trace must be readable.
-    minify: true,
-    // Node prints the line of an error that ends the process: it must not fill the terminal.
-    esbuildOptions(options) {
-      options.lineLimit = 400
-    },
-    esbuildPlugins: [walletFromEntries],
-    // The command has no importers.
+    esbuildPlugins: [walletFromEntries('cjs')],
     dts: { entry: tools },
-    async onSuccess() {
-      await writeEntries(Object.keys(tools))
-      await writeTypes('audit')
-      await writeTypes('reconcile')
-    },
+    onSuccess: () => writeTypes('audit', 'reconcile'),
   },
 ])
 
-/** ESM entries, by name: `export *` would also export the name "module.exports", which Node 23 and later add. */
-async function writeEntries(entries: readonly string[]): Promise<void> {
-  for (const entry of entries) {
-    const names = Object.keys(require(`./dist/${entry}.cjs`)).sort()
-    await writeFile(`dist/${entry}.js`, `export { ${names.join(', ')} } from './${entry}.cjs'\n`)
-  }
-}
-
-async function writeTypes(entry: string): Promise<void> {
-  await writeFile(`dist/${entry}.d.ts`, `export * from './${entry}.cjs'\n`)
+/** The types of both formats are the same. */
+async function writeTypes(...entries: readonly string[]): Promise<void> {
+  for (const entry of entries) await writeFile(`dist/${entry}.d.ts`, `export * from './${entry}.cjs'\n`)
 }

@@ -31,19 +31,19 @@ export const longTests = filesOf(`examples/start tools/audit/audit stores/postgr
     tools/random/correct tools/command/grants stores/postgres/other-code stores/postgres/within-transaction
     stores/hook-contract stores/ledger stores/postgres/gone-clients tools/reconcile/outputs lookups/by-amount
     stores/mysql/several-servers tools/random/platform-report testing/partitions
-    docs/shapes tools/random/accounts package/tarball regular-expressions testing/mutants
+    docs/shapes tools/random/accounts package/tarball regular-expressions testing/mutants package/bundles stores/releases/releases
     properties/crash tools/init/advice stores/mysql/unique-below-views`)
 
 /**
  * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
  * `init` on 26 schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
- * each correct wallet, the faults of five clusters, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
+ * each correct wallet, an upgrade to the next release and back, the faults of five clusters, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
  * each store, and audits.
  */
 export const releaseTests =
   filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas stores/mysql/mysql-defaults
     stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/accounts-stores
-    tools/audit/correct tools/audit/race-rates examples/limits programs/recipes/recipes
+    programs/upgrade/upgrade tools/audit/correct tools/audit/race-rates examples/limits programs/recipes/recipes
     stores/postgres/pgbouncer stores/postgres/pglite programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]

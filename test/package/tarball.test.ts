@@ -1,6 +1,6 @@
 /** The published package, as an application installs it: the packed tarball of the build in dist. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { publint } from 'publint'
@@ -9,7 +9,7 @@ import ts from 'typescript'
 import { afterAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { linkProblem, linksOf, readPage } from '../docs/pages.js'
-import { bin, createProject, root } from './project.js'
+import { bin, createProject, pack, root } from './project.js'
 
 /** The values that each entry point exports, and no others. A change here is a change for every caller. */
 const exportsOf: Record<string, string[]> = {
@@ -158,10 +158,32 @@ describe('the tarball', () => {
     )
   })
 
-  // 758 kB: 518 of the build, in which what runs in a wallet is readable code, and 240 of pages and examples. No
-  // option of the build is tuned to this number.
-  it('has at most 850 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(850_000)
+  // 1,020 kB: 780 of the build, which is there as ESM and as CommonJS, and 240 of pages and examples. What runs in a
+  // wallet is readable code. No option of the build is tuned to this number.
+  it('has at most 1,100 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(1_100_000)
+  })
+
+  it('has a file for each entry point, format and kind, chunks that they share, and the command', () => {
+    const names = filesOf(join(installed, 'dist')).filter(
+      file => !/-[\w-]{8}\.(?:js|cjs|d\.ts|d\.cts)$/.test(file),
+    )
+    const entries = subpaths.flatMap(path =>
+      ['js', 'cjs', 'd.ts', 'd.cts'].map(extension => `${fileOf(path)}.${extension}`),
+    )
+    expect(names).toEqual([...entries, 'command.cjs'].sort())
+  })
+
+  it('has no script, and the rest of package.json', () => {
+    const { scripts, ...rest } = manifest
+    expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))).toEqual(rest)
+    expect(scripts.prepare).toMatch(/npm run build/)
+    expect(scripts.postpack).toBe('tsx test/package/postpack.ts')
+  })
+
+  it('is the same at each pack, byte by byte', () => {
+    const again = mkdtempSync(join(project, 'again-'))
+    expect(readFileSync(pack(root, again)).equals(readFileSync(tarball))).toBe(true)
   })
 
   it('has everything that its pages link to, with the anchors', () => {
@@ -209,7 +231,7 @@ describe('the tarball', () => {
     expect(messages.map(message => formatMessage(message, pkg, { color: false }))).toEqual([])
   })
 
-  it('has types that resolve as its code does, for import and require (attw, profile node16)', () => {
+  it('has types that resolve as its code does, for import, require and bundlers (attw, profile node16)', () => {
     const attw = bin('@arethetypeswrong/cli/dist/index.js')
     const args = [attw, tarball, '--profile', 'node16', '--no-definitely-typed', '--format', 'json']
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: project })
@@ -226,6 +248,7 @@ describe('the tarball', () => {
       const entry = analysis.entrypoints[path.replace('bet-wallet', '.')]
       expect(entry?.resolutions['node16-esm']?.resolution).toBeTruthy()
       expect(entry?.resolutions['node16-cjs']?.resolution).toBeTruthy()
+      expect(entry?.resolutions.bundler?.resolution).toBeTruthy()
     }
   })
 })
@@ -495,10 +518,22 @@ describe('the types', () => {
     import { createTryPage } from 'bet-wallet/try'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
-  it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {
+  const commonJs = { module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10 }
+  const bundler = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
+  const node16 = { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 }
+
+  it.each([
+    ['nodenext', 'consumer.mts', nodeNext, 'd.ts'],
+    ['nodenext', 'consumer.cts', nodeNext, 'd.cts'],
+    ['node16', 'consumer.mts', node16, 'd.ts'],
+    ['node16', 'consumer.cts', node16, 'd.cts'],
+    ['bundler', 'consumer.ts', bundler, 'd.ts'],
+    ['node10', 'consumer.ts', commonJs, 'd.cts'],
+  ])('serve a strict program (%s, %s), with nothing else installed', async (_, name, options, extension) => {
     await writeFile(join(project, name), `${imported}\n${consumer}`)
     const program = ts.createProgram([join(project, name)], {
       ...nodeNext,
+      ...options,
       lib: ['lib.es2022.d.ts'],
       types: [],
       strict: true,
@@ -507,13 +542,15 @@ describe('the types', () => {
       skipLibCheck: false,
       noEmit: true,
     })
-    const problems = ts.getPreEmitDiagnostics(program)
+    // docs/conformance.md: fast-check 4 has no types for node10. Its own files do not find their imports.
+    const isKnown = ({ code, file }: ts.Diagnostic) =>
+      options === commonJs && code === 2307 && /\/fast-check\/lib\//.test(file?.fileName ?? '')
+    const problems = ts.getPreEmitDiagnostics(program).filter(problem => !isKnown(problem))
     const host = { getCanonicalFileName: String, getCurrentDirectory: () => project, getNewLine: () => '\n' }
     expect(ts.formatDiagnostics(problems, host)).toBe('')
-    const extension = name.endsWith('.mts') ? '.d.ts' : '.d.cts'
     const read = program.getSourceFiles().map(file => file.fileName)
     for (const path of subpaths) {
-      expect(read.filter(file => file.endsWith(`/dist/${fileOf(path)}${extension}`))).toHaveLength(1)
+      expect(read.filter(file => file.endsWith(`/dist/${fileOf(path)}.${extension}`))).toHaveLength(1)
     }
   })
 })
