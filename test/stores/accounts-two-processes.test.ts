@@ -128,7 +128,12 @@ describe.each(databases)(
       async each => {
         const { rows, isWaiting, transactions, ...database } = await open()
         const [first, second] = [each.first, each.second].map((operation, index) => ({
-          settings: { ...database, operation, body: bodies[operation], holds: index === 0 },
+          settings: {
+            ...database,
+            operation,
+            body: bodies[operation as keyof typeof bodies],
+            holds: index === 0,
+          },
         })) as [{ settings: ProcessSettings }, { settings: ProcessSettings }]
         const one = start(first.settings)
         expect(await messageOf(one)).toBe('held')

@@ -46,7 +46,11 @@ const call = (name: string, request: ModelRequest, refreshed: Record<string, unk
   refreshed,
 })
 
-const place = (transactionId: string, betId: string, amount: Cents): ModelRequest => ({
+const place = (
+  transactionId: string,
+  betId: string,
+  amount: Cents,
+): ModelRequest & { operation: 'placebet' } => ({
   operation: 'placebet',
   transactionId,
   betId,

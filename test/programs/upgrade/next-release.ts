@@ -44,6 +44,7 @@ const changes: Record<string, Record<string, string>> = {
   'src/stores/postgres/sql/version.ts': version,
   'src/stores/postgres/sql/schema.ts': {
     '    transactionsTable(schema),\n':
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source code to insert
       '    transactionsTable(schema),\n    `ALTER TABLE ${schema}.transactions ADD COLUMN IF NOT EXISTS decided_by text`,\n',
   },
   'src/stores/postgres/sql/fragments.ts': {
