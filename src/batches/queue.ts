@@ -70,8 +70,8 @@ export interface Entry<Item, Result> {
   readonly item: Item
   /** In milliseconds of `performance.now()`. */
   readonly queuedAt: number
-  resolve(result: Result): void
-  reject(error: unknown): void
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
 }
 
 export interface Batches<Item, Result> {

@@ -102,7 +102,9 @@ export class BetFacts {
     return [
       ...transactions.slice(0, storyMax).map(lineOf),
       ...(more > 0 ? [`… and ${more} more transactions`] : []),
-      ...(this.#bet === null ? ['There is no bet of this id.'] : this.#holdings(this.#bet)),
+      ...(this.#bet === null
+        ? ['No bet was taken under this id: it holds nothing.']
+        : this.#holdings(this.#bet)),
     ]
   }
 

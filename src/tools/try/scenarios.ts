@@ -148,11 +148,10 @@ export const placedBetScenarios: readonly BetScenario[] = [
 ]
 
 /** Of what comes after the placebet. The same at every click, as a platform sends the same body again. */
-const idsOf = ({ betId, playerId, transactionDate }: TryBet, action: string) => ({
+const idsOf = ({ betId, playerId }: TryBet, action: string) => ({
   transactionId: `${betId}/${action}`,
   betId,
   playerId,
-  transactionDate: new Date(Date.parse(transactionDate) + 60_000).toISOString(),
 })
 
 const placebetOf = (bet: TryBet) => ({
