@@ -1,4 +1,5 @@
 /** bet-wallet: the wallet side of a sportsbook's callback interface. */
+export { describeError } from './describe-error.js'
 export type {
   BatchMessage,
   CommitMessage,

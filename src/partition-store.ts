@@ -5,7 +5,7 @@ import { checkStore } from './store-checks.js'
 
 /**
  * Joins several stores into one: every call goes to the store of its player's partition. Ids of bets and
- * transactions are then unique per partition only (docs/scale.md). A partition that is unavailable does not
+ * transactions are then unique per partition only (docs/operations.md). A partition that is unavailable does not
  * affect the others.
  *
  * @param storeOf returns the store of the player's partition: always the same one, in every process, also

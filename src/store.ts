@@ -86,7 +86,7 @@ export interface WalletStore {
    * Reads the accounts of one player, one bet and one transaction.
    *
    * **Input:** four keys. Ids are opaque text of 1 to 255 characters of any language: compared exactly, never
-   * trimmed, folded or normalised (D24). docs/store-contract.md names the column types and collations that do
+   * trimmed, folded or normalised (D24). docs/own-store.md names the column types and collations that do
    * so.
    *
    * **Result:** the player's accounts, all of them, and the bet and the transaction or `null`, **as of one

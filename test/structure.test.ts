@@ -9,8 +9,18 @@ import { describe, expect, it } from 'vitest'
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
   ['money', 'store', 'foreign-values', 'visible-text'],
-  ['credits', 'currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'hooks', 'option-checks', 'timeout'],
-  ['decide'],
+  [
+    'credits',
+    'currencies',
+    'outcomes',
+    'errors',
+    'diagnostics',
+    'requests',
+    'hooks',
+    'option-checks',
+    'timeout',
+  ],
+  ['decide', 'describe-error'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store', 'store-calls'],
   ['attempts'],
@@ -58,7 +68,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/random': ['foreign-values', 'tools/numbers', 'tools/report', 'tools/wire'],
   'tools/audit': ['foreign-values', 'timeout', 'tools/report', 'tools/numbers', 'tools/wire', 'tools/random'],
   'tools/reconcile': ['foreign-values', 'option-checks', 'tools/report', 'tools/numbers', 'tools/wire'],
-  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores'],
+  'tools/check': ['foreign-values', 'currencies', 'money', 'option-checks', 'stores', 'tools/init'],
   'tools/records': ['money', 'store', 'currencies', 'lookups', 'tools/report'],
   'tools/try': [
     'foreign-values',
@@ -363,5 +373,29 @@ describe('the check itself', () => {
     const problems = problemsWith(files as unknown as Record<string, string>)
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(problem)
+  })
+})
+
+describe('the types of callbacks and services', () => {
+  // `const { refuse } = call` of a method fails the rule unbound-method of typescript-eslint.
+  it.each([
+    ['stores/database/within-transaction.ts', 'PendingCommit'],
+    ['http/authentication.ts', 'AuthenticationCall'],
+    ['batches/queue.ts', 'Entry'],
+    ['operations/health.ts', 'Health'],
+    ['stores/database/relay.ts', 'Relay'],
+    ['stores/database/store.ts', 'DatabaseStore'],
+    ['stores/mysql/store.ts', 'MysqlStore'],
+    ['stores/memory.ts', 'MemoryStore'],
+    ['lookups/records.ts', 'WalletLookups'],
+    ['testing/harness.ts', 'WalletStoreCase'],
+    ['tools/try/memory-wallet.ts', 'MemoryWallet'],
+    ['tools/try/data-folder.ts', 'DataFolder'],
+  ])('%s: %s has properties, no methods: callers take it apart', (path, name) => {
+    const text = readFileSync(new URL(`../src/${path}`, import.meta.url), 'utf8')
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
+    const found = source.statements.filter(ts.isInterfaceDeclaration).find(each => each.name.text === name)
+    expect(found).toBeDefined()
+    expect(found?.members.filter(ts.isMethodSignature).map(member => member.getText(source))).toEqual([])
   })
 })

@@ -1,26 +1,12 @@
-/** The site: the pages of this folder in the order of index.md, and the API from the docstrings. */
-import { existsSync, readFileSync } from 'node:fs'
+/** The site: the pages of this folder, and the API from the docstrings. */
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type MarkdownOptions } from 'vitepress'
 import { linkReferences } from './references.js'
+import { sections } from './sections.js'
 import { linkSources } from './sources.js'
 
 const docs = fileURLToPath(new URL('..', import.meta.url))
-
-/** The groups of index.md with the pages linked in them: one order for readers on GitHub and here. */
-function sections() {
-  const found: { text: string; items: { text: string; link: string }[] }[] = []
-  for (const line of readFileSync(`${docs}index.md`, 'utf8').split('\n')) {
-    const heading = /^\*\*(.+?):\*\*/.exec(line)?.[1]
-    if (heading !== undefined) found.push({ text: heading, items: [] })
-    for (const [, text = '', page = ''] of line.matchAll(/\[([^\]]+)\]\(([a-z-]+)\.md\)/g)) {
-      const items = found.at(-1)?.items
-      const listed = found.some(section => section.items.some(({ link }) => link === `/${page}`))
-      if (items !== undefined && !listed) items.push({ text: text.replaceAll('`', ''), link: `/${page}` })
-    }
-  }
-  return found.filter(({ items }) => items.length > 0)
-}
 
 const modules = [
   ...['', '/http', '/postgres', '/mysql', '/batches', '/memory', '/decide', '/testing', '/audit', '/lookups'],
@@ -55,11 +41,8 @@ export default defineConfig({
   lang: 'en',
   markdown,
   themeConfig: {
-    nav: [
-      ...sections().map(({ text, items }) => ({ text, items })),
-      { text: 'API', link: '/api/bet-wallet' },
-    ],
-    sidebar: existsSync(`${docs}api`) ? [...sections(), api] : sections(),
+    nav: [...sections, { text: 'API', link: '/api/bet-wallet' }],
+    sidebar: existsSync(`${docs}api`) ? [...sections, api] : sections,
     outline: [2, 3],
     search: { provider: 'local' },
   },

@@ -8,8 +8,8 @@ const reference =
 
 function targetOf([, decision, section, kit, audit, example]: RegExpExecArray): string {
   if (section) return `/interface.md#spec-${section.replace(/[. ]/g, '-')}`
-  if (kit) return `/conformance.md#${kit.toLowerCase()}`
-  if (audit) return `/audit-cases.md#${audit.toLowerCase()}`
+  const ofCase = kit ?? audit
+  if (ofCase) return `/cases.md#${ofCase.toLowerCase()}`
   return `/decisions.md#${(decision ?? example)?.toLowerCase()}`
 }
 

@@ -22,6 +22,8 @@ export interface DemoStore {
   /** For messages: where the data is, and how to delete it. */
   location: string
   resetHint: string
+  /** Stands for your cashier. */
+  deposit(playerId: string, amount: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -56,7 +58,9 @@ async function openPostgres(): Promise<DemoStore> {
   await store.ready()
   const lookups = createPostgresLookups(client, { schema })
   const balances = (rows as { line: string }[]).map(({ line }) => line)
-  return { store, lookups, playerIds, balances, location, resetHint, close }
+  const add = `UPDATE ${schema}.players SET balance = balance + CAST($1 AS numeric) WHERE player_id = $2`
+  const deposit = (playerId: string, amount: string) => client.query(add, [amount, playerId])
+  return { store, lookups, playerIds, balances, location, resetHint, deposit, close }
 }
 
 async function openMysql(uri: string): Promise<DemoStore> {
@@ -89,6 +93,11 @@ async function openMysql(uri: string): Promise<DemoStore> {
     balances: rows.map(({ line }) => line),
     location: `${schema} on the server that DATABASE_URL names`,
     resetHint: `DROP DATABASE ${schema}`,
+    deposit: (playerId, amount) =>
+      pool.query(
+        `UPDATE ${schema}.wallet_players SET balance = balance + CAST(? AS decimal(38, 18)) WHERE player_id = ?`,
+        [amount, playerId],
+      ),
     close: () => pool.end(),
   }
 }

@@ -24,7 +24,7 @@ const credentials = { username: 'platform', password: 'demo-secret' }
 // First: a database takes seconds to be made.
 const { port, host, internalPort } = await readListenAddress().catch(stop)
 const demo = await openDemoStore().catch(stop)
-const { store, lookups, playerIds, location } = demo
+const { store, lookups, playerIds, location, deposit } = demo
 
 if (process.env.LOG_CALLS) logCalls()
 
@@ -99,7 +99,7 @@ function servePage(baseUrl: string): void {
   const { username, password } = credentials
   const basic = Buffer.from(`${username}:${password}`).toString('base64')
   const page = createTryPage({
-    ...{ baseUrl, lookups, playerIds },
+    ...{ baseUrl, lookups, playerIds, deposit },
     headers: { Authorization: `Basic ${basic}` },
     storage: `This wallet keeps its data in ${location}.`,
   })

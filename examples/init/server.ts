@@ -12,7 +12,7 @@ async function main() {
     // By this path the platform could credit any bet: only for the audit, never in production.
     routes: process.env.AUDIT === '1' ? { '/settlement': body => recordSettlement(store, body) } : {},
   })
-  // In your framework: node_modules/bet-wallet/docs/frameworks.md
+  // In your framework: node_modules/bet-wallet/docs/http.md
   createServer(wallet).listen(3000, '127.0.0.1', () => console.log('listening'))
 }
 

@@ -3,7 +3,7 @@
  * at the place where you write the code. The docstrings of the types in `bet-wallet` have the full contract,
  * and `createMemoryStore` of `bet-wallet/memory` implements it.
  *
- * Tables that you need beside your players, with columns that hold everything. docs/store-contract.md says
+ * Tables that you need beside your players, with columns that hold everything. docs/own-store.md says
  * why, and which other types do:
  *
  *   transactions      unique (operation, transaction_id) across all players; never deleted (D5)

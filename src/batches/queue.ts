@@ -70,8 +70,8 @@ export interface Entry<Item, Result> {
   readonly item: Item
   /** In milliseconds of `performance.now()`. */
   readonly queuedAt: number
-  resolve(result: Result): void
-  reject(error: unknown): void
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
 }
 
 export interface Batches<Item, Result> {
@@ -142,7 +142,7 @@ export function isFull(queueMax: number, isSheddable: boolean, queued: number, o
   return queued >= room || ofPartition >= room / 2
 }
 
-/** For how long after a sheddable item a slot is kept free of bulk work. */
+/** For how long after a sheddable item a slot is kept free of a burst of bulk work. */
 const mixedMs = 100
 /** Smaller batches would cost more than they gain. */
 const shareMin = 16
@@ -248,7 +248,7 @@ class Queue<Item, Result> {
   }
 
   #takeBatch(): Batch<Item, Result> {
-    const { slotsMax, queuedMsMax } = this.#settings
+    const { slotsMax, batchMax, queuedMsMax } = this.#settings
     const now = performance.now()
     const batch: Batch<Item, Result> = {
       entries: [],
@@ -258,11 +258,12 @@ class Queue<Item, Result> {
       isBulk: false,
       queuedSince: now - queuedMsMax,
     }
-    if (slotsMax === 1 || now - this.#sheddableAt > mixedMs) {
+    const isBurst = this.#bulk.length > batchMax / bulkShare
+    if (slotsMax === 1 || !isBurst || now - this.#sheddableAt > mixedMs) {
       this.#takeFromAll(batch)
       return batch
     }
-    // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there
+    // A burst of bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there
     // is nothing else.
     if (this.#bulkSlots === 0) this.#takeBulk(batch)
     if (batch.entries.length === 0) this.#takeOthers(batch)

@@ -21,7 +21,7 @@ export interface AuthenticationCall {
    * @throws {Error} for a body of more than `bodyBytesMax` bytes (413), for an incomplete body (400), and
    *   behind a body parser that kept no bytes (401)
    */
-  rawBody(): Promise<Uint8Array>
+  readonly rawBody: () => Promise<Uint8Array>
   /**
    * Records why a check fails: `return call.refuse('the certificate has expired')`. For the operator, as a
    * text that `authenticate` returns. The library's own checks use it: their result is a boolean, so they can
@@ -29,7 +29,7 @@ export interface AuthenticationCall {
    *
    * @returns `false`
    */
-  refuse(reason: string): false
+  readonly refuse: (reason: string) => false
 }
 
 /**

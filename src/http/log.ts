@@ -1,6 +1,7 @@
 /** Logs of what may happen thousands of times per second: per kind one line, and a count of repetitions. */
+import { causesOf, describeError, labelOf, locationOf } from '../describe-error.js'
 import { WalletError } from '../errors.js'
-import { fieldOf, isA, itemsOf } from '../foreign-values.js'
+import { fieldOf, isA } from '../foreign-values.js'
 import { logged, pathOf } from '../visible-text.js'
 import type { HttpRequest } from './message.js'
 
@@ -76,8 +77,6 @@ export function createAuthenticationLog(
   }
 }
 
-const causesMax = 4
-
 /**
  * The default of `onError`. Logs the first fault of a kind, then for ten seconds at a time how many more
  * there were: a database that is down makes thousands per second, and logging them all would cost more than
@@ -91,25 +90,11 @@ export function createFaultLog(
   const log = createCountedLog(write)
   return (error, request) => {
     const call = `${logged(request?.method)} ${logged(pathOf(request?.path ?? ''))}`
-    log(kindOf(error), () => lineOf(error, call))
+    log(kindOf(error), () => {
+      const isOwn = isA(error, WalletError) && error.call !== null
+      return isOwn ? describeError(error) : `${call}: ${describeError(error)}`
+    })
   }
-}
-
-/** @param call for a fault outside of the handlers, in the operator's own code */
-function lineOf(error: unknown, call: string): string {
-  const [first, ...others] = causesOf(error)
-  const causes = others.map(cause => `; cause: ${textOf(cause)}`).join('')
-  return `${subjectOf(error, call)}${textOf(first)}${causes}${locationOf(others.at(-1) ?? first)}`
-}
-
-function subjectOf(error: unknown, call: string): string {
-  if (!isA(error, WalletError) || error.call === null) return `${call}: `
-  const { operation, transactionId, betId, playerId } = error.call
-  if (transactionId === null) return `${operation}: `
-  const ids = { transactionId, betId, playerId }
-  return `${operation} ${Object.entries(ids)
-    .map(([name, id]) => `${name}=${logged(JSON.stringify(id))}`)
-    .join(' ')}: `
 }
 
 /** Repetitions have the same code, the same text apart from values, and the same last cause. */
@@ -118,29 +103,4 @@ function kindOf(error: unknown): string {
   const [first, last] = [causes[0], causes.at(-1)]
   const message = withoutValues(logged(fieldOf(first, 'message')))
   return `${logged(fieldOf(first, 'code'))} ${message} ${labelOf(last)} ${locationOf(last)}`
-}
-
-function causesOf(error: unknown): unknown[] {
-  const causes = [error]
-  for (const cause of causes) {
-    const next = [...itemsOf(fieldOf(cause, 'errors')), fieldOf(cause, 'cause')]
-    causes.push(...next.filter(item => item !== undefined && item !== null && !causes.includes(item)))
-    if (causes.length >= causesMax) return causes.slice(0, causesMax)
-  }
-  return causes
-}
-
-function textOf(error: unknown): string {
-  const text = logged(fieldOf(error, 'message') ?? (typeof error === 'object' ? '' : error))
-  return [labelOf(error), text].filter(part => part !== '').join(': ') || 'an error without text'
-}
-
-const labelOf = (error: unknown) => logged(fieldOf(error, 'code') ?? fieldOf(error, 'name'))
-
-/** Where an error was thrown that has no code: a bug, in a hook say. */
-function locationOf(error: unknown): string {
-  const stack = fieldOf(error, 'stack')
-  if (fieldOf(error, 'code') !== undefined || typeof stack !== 'string') return ''
-  const line = stack.split('\n').find(text => /^\s+at .*(?:\/|\\)/.test(text) && !text.includes('node:'))
-  return line === undefined ? '' : ` (${logged(line.trim())})`
 }

@@ -33,7 +33,10 @@ export function explainBet(history: BetHistory): BetExplanation {
     currency: bet?.currency ?? transactions.find(({ currency }) => currency !== null)?.currency ?? null,
     verdict: verdictOf(history, steps),
     steps,
-    now: bet === null ? ['There is no bet of this id.'] : holdingsOf(bet, stateOf(history)),
+    now:
+      bet === null
+        ? ['No bet was taken under this id: it holds nothing.']
+        : holdingsOf(bet, stateOf(history)),
     notes: [...differencesOf(history), ...unrecorded],
   }
 }

@@ -80,20 +80,20 @@ export interface OwedBet {
 /** Read-only lookups over the records of a store. */
 export interface WalletLookups {
   /** A bet with every transaction that names it; `null`: nothing names it. */
-  bet(betId: string): Promise<BetHistory | null>
+  readonly bet: (betId: string) => Promise<BetHistory | null>
   /** Every operation that has used this id (D1), in the order of recording; empty: none has. */
-  transaction(transactionId: string): Promise<readonly RecordedTransaction[]>
+  readonly transaction: (transactionId: string) => Promise<readonly RecordedTransaction[]>
   /** A player's accounts and transactions; `null`: there is neither. */
-  player(playerId: string, page?: Page): Promise<PlayerHistory | null>
+  readonly player: (playerId: string, page?: Page) => Promise<PlayerHistory | null>
   /**
    * Every bet with an uncollected clawback, in the order of its last refusal, imported ones first. Reads
    * every bet.
    */
-  owed(): Promise<readonly OwedBet[]>
+  readonly owed: () => Promise<readonly OwedBet[]>
   /**
    * Everything of a span of time, streamed in the order of recording; what was recorded at the same moment is
    * ordered by operation and transactionId. Memory stays bounded. Let `to` lie at least a minute back: a
    * commit that is still running is recorded with the time at which it began.
    */
-  transactions(range: TimeRange): AsyncIterable<RecordedTransaction>
+  readonly transactions: (range: TimeRange) => AsyncIterable<RecordedTransaction>
 }

@@ -35,16 +35,16 @@ export interface HealthAnswer {
 
 export interface Health {
   /** Only that the event loop runs: a restart of this process repairs no database. */
-  live(): HealthAnswer
+  readonly live: () => HealthAnswer
   /** Probes that come while a check runs share it: they must not add to the load of a slow database. */
-  ready(): Promise<HealthAnswer>
+  readonly ready: () => Promise<HealthAnswer>
   /** From now on `ready` answers 503. `stopGracefully` calls it. */
-  drain(): void
+  readonly drain: () => void
   /**
    * Answers `/livez`, `/readyz` and `/metrics` on a server of `node:http`. Give it a port of its own: the
    * platform cannot reach it, and it answers while the wallet's connections are all taken.
    */
-  listener(request: { url?: string | undefined }, response: HealthResponse): Promise<void>
+  readonly listener: (request: { url?: string | undefined }, response: HealthResponse) => Promise<void>
 }
 
 /** What `listener` uses of a `ServerResponse`. */

@@ -24,7 +24,7 @@ export interface MemoryStore extends WalletStore {
    *
    * @throws {TypeError} if the account exists or a field is invalid
    */
-  openAccount(account: Account): void
+  readonly openAccount: (account: Account) => void
   /**
    * A deposit by an external writer.
    *
@@ -33,27 +33,27 @@ export interface MemoryStore extends WalletStore {
    * @returns the balance after it
    * @throws {TypeError} for an unknown account or an invalid amount
    */
-  deposit(playerId: string, amount: Decimal, currency?: string): Decimal
+  readonly deposit: (playerId: string, amount: Decimal, currency?: string) => Decimal
   /**
    * A withdrawal or a lost casino game by an external writer, like `deposit`.
    *
    * @throws {RangeError} if the balance would fall below 0
    */
-  withdraw(playerId: string, amount: Decimal, currency?: string): Decimal
+  readonly withdraw: (playerId: string, amount: Decimal, currency?: string) => Decimal
   /**
    * @param currency required only for a player with several accounts
    * @throws {TypeError} where it is missing
    */
-  account(playerId: string, currency?: string): Account | null
+  readonly account: (playerId: string, currency?: string) => Account | null
   /** All accounts, or those of a player, in the order in which they were opened. */
-  accounts(playerId?: string): Account[]
-  bet(betId: string): Bet | null
+  readonly accounts: (playerId?: string) => Account[]
+  readonly bet: (betId: string) => Bet | null
   /** All bets, or those of a player, tombstones included, in the order of their first commit. */
-  bets(playerId?: string): Bet[]
+  readonly bets: (playerId?: string) => Bet[]
   /** All recorded transactions, or those of a player, refusals included, in the order of their commits. */
-  transactions(playerId?: string): Transaction[]
+  readonly transactions: (playerId?: string) => Transaction[]
   /** The sums of the player's uncollected clawbacks, owed to the platform (D7), by currency. */
-  owed(playerId: string): Record<string, Decimal>
+  readonly owed: (playerId: string) => Record<string, Decimal>
 }
 
 /**

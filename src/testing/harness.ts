@@ -191,5 +191,5 @@ export interface WalletStoreCase {
   /** After `run`, what to know of a passed case: that it took fewer turns than usual. Otherwise `null`. */
   readonly remark: string | null
   /** Rejects with a step-by-step trace if the case fails. Rejects at once if `skip` is not `null`. */
-  run(): Promise<void>
+  readonly run: () => Promise<void>
 }

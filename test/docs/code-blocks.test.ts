@@ -23,9 +23,7 @@ const played = ['docs/first-hour.md', 'docs/shapes.md']
 
 const pages = readPages().filter(({ path }) => !played.includes(path))
 const blocks = pages.flatMap(codeBlocksOf)
-/** The blocks of these pages import drivers: test/libraries/drivers and test/libraries/stacks run them. */
-const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']
-const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
+const programs = writePrograms(pages)
 const samples = samplesOf(pages)
 
 /**
@@ -44,7 +42,7 @@ const isRunElsewhere = ({ page, code }: CodeBlock) =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every block is in a language that is tested here', () => {
-  // cjs is the last block of docs/stacks.md.
+  // cjs is a program of docs/http.md.
   const tested = ['ts', 'sh', 'sql', 'json', 'text', 'cjs']
   expect(blocks.filter(({ language }) => !tested.includes(language))).toEqual([])
 })
@@ -82,9 +80,9 @@ describe('ts blocks', () => {
     },
   )
 
-  test('show what they print, except for the one that runs under node:test, and the rule of test/tools/init', () => {
+  test('show what they print, except for the one that runs under node:test', () => {
     const silent = programs.filter(({ output }) => output === null).map(({ code }) => code)
-    expect(silent.filter(code => !/from 'node:test'|export const whoMayBet/.test(code))).toEqual([])
+    expect(silent.filter(code => !/from 'node:test'/.test(code))).toEqual([])
   })
 })
 
@@ -132,9 +130,8 @@ describe('sh blocks', () => {
       }
     }
     for (const [page, ...names] of [
-      ['docs/audit.md', 'audit'],
-      ['docs/simulator.md', 'simulate'],
-      ['docs/lookups.md', 'bet', 'transaction', 'player', 'owed'],
+      ['docs/audit.md', 'audit', 'simulate'],
+      ['docs/records.md', 'bet', 'transaction', 'player', 'owed', 'reconcile'],
     ] as const) {
       const text = pages.find(({ path }) => path === page)?.text ?? ''
       for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g))
@@ -235,7 +232,7 @@ test('json blocks are JSON', () => {
 })
 
 describe.each([
-  ['docs/store-guide.md', programs.find(({ page }) => page === 'docs/store-guide.md')?.code ?? ''],
+  ['docs/own-store.md', programs.find(({ page }) => page === 'docs/own-store.md')?.code ?? ''],
   [
     'src/store.ts',
     readFileSync(join(root, 'src/store.ts'), 'utf8').match(/```ts\n([\s\S]*? \* ```)/)?.[1] ?? '',

@@ -13,8 +13,11 @@ const exported = Object.keys(JSON.parse(read('package.json')).exports)
 
 test.each<[string, () => string[]]>([
   [
-    'README.md',
-    () => [...read('README.md').matchAll(/^\| `(bet-wallet[/a-z]*)` \|/gm)].map(([, name = '']) => name),
+    'docs/configuration.md',
+    () =>
+      [...read('docs/configuration.md').matchAll(/^- (?:`bet-wallet[/a-z]*`(?:, )?)+:/gm)].flatMap(([line]) =>
+        [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+      ),
   ],
   [
     'docs/.vitepress/typedoc.json',
@@ -34,7 +37,7 @@ test.each<[string, () => string[]]>([
   expect(listed().sort()).toEqual(exported)
 })
 
-test('README.md lists every variable that commands and examples read', () => {
+test('docs/configuration.md lists every variable that commands and examples read', () => {
   const files = ['src/tools', 'examples'].flatMap(folder =>
     readdirSync(pathOf(folder), { recursive: true, encoding: 'utf8' })
       .filter(file => file.endsWith('.ts'))
@@ -42,11 +45,11 @@ test('README.md lists every variable that commands and examples read', () => {
   )
   const names = files.flatMap(text => [
     ...[...text.matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name),
-    ...[...text.matchAll(/Variable = '([A-Z_]+)'/g)].map(([, name = '']) => name),
+    ...[...text.matchAll(/'(BET_WALLET_[A-Z_]+)'/g)].map(([, name = '']) => name),
   ])
   // A convention of terminals; of the files that init writes, which say what it is for.
-  const others = ['NO_COLOR', 'AUDIT', 'BET_WALLET_PASSWORD']
-  const rows = read('README.md').match(/^\| Variable \|.*?\n\n/ms)?.[0] ?? ''
+  const others = ['NO_COLOR', 'AUDIT']
+  const rows = read('docs/configuration.md').match(/^\| Variable \|.*?\n\n/ms)?.[0] ?? ''
   const listed = [...rows.matchAll(/`([A-Z_]{4,})`/g)].map(([, name = '']) => name)
   expect([...new Set(listed)].sort()).toEqual(
     [...new Set(names)].filter(name => !others.includes(name)).sort(),

@@ -1,11 +1,11 @@
 /** What the pages list from data: cases, options, versions that were tested; and llms.txt, the list of the pages. */
 
+import { sections } from '../../docs/.vitepress/sections.js'
 import manifest from '../../package.json' with { type: 'json' }
 import { metrics, prometheusName } from '../../src/operations/metrics.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases as auditCases } from '../../src/tools/audit/cases.js'
 import { allCommands } from '../../src/tools/command/commands.js'
-import { meaningOf } from '../../src/tools/command/option.js'
 import { readResults, requirements } from '../programs/versions/requirements.js'
 import { membersOf } from './declarations.js'
 import { linksOf, type Page, readPage, readPages } from './pages.js'
@@ -90,48 +90,50 @@ const proseOf = (doc: string) =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** A row per option: its name, its default, and the first sentence of its docstring. */
-export function optionsTable(interfaces: readonly string[]): string {
-  const rows = interfaces.flatMap(membersOf).map(({ name, required, nullable, doc, parameters }) => {
+/** A line per option: its name, its default if it has one, and the first sentence of its docstring. */
+export function optionsList(interfaces: readonly string[]): string {
+  const lines = interfaces.flatMap(membersOf).map(({ name, required, nullable, doc, parameters }) => {
     const [sentence = ''] = proseOf(doc).split(/(?<=[^.])\.(?= |$)/)
     if (sentence === '') throw new Error(`The docstring of ${name} has no sentence`)
     const tag = /@default ([^\n]*?)(?: *\*\/)?$/m.exec(doc)?.[1]?.trim()
     const number = tag?.replace(/(?<=\d)_(?=\d)/g, ',')
     const value = number?.replace(/^(?:['[{].*|true|false)$/, '`$&`')
     const call = parameters === null ? name : `${name}(${parameters.join(', ')})`
-    return `| \`${call}\` | ${required ? 'required' : withLinks(value ?? (nullable ? 'none, or `null`' : 'none'))} | ${withLinks(sentence)} |`
+    const given = required ? 'required' : (value ?? (nullable ? 'or `null`' : ''))
+    return `- \`${call}\`${given === '' ? '' : ` (${withLinks(given)})`}: ${withLinks(sentence)}`
   })
-  return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
+  return lines.join('\n')
 }
 
 /** Of the names in Prometheus: those of OpenTelemetry follow from them. */
-function metricTable(): string {
-  const rows = metrics.map(metric => {
-    const labels = metric.labels.map(label => `\`${label}\``).join(', ')
-    return `| \`${prometheusName(metric)}\` | ${metric.kind} | ${labels} | ${metric.help} |`
-  })
-  return ['| Metric | Kind | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
-}
+const metricList = (): string =>
+  metrics
+    .map(metric => {
+      const labels = metric.labels.map(label => ` \`${label}\``).join(',')
+      return `- \`${prometheusName(metric)}\` (${metric.kind}${labels === '' ? '' : `;${labels}`}): ${metric.help}`
+    })
+    .join('\n')
 
 const commands = await allCommands()
 
-/** A row per option, with the commands that have it. */
-function commandOptionsTable(): string {
+/** The options by the commands that have them: `--help` says what each means. */
+function commandOptionsList(): string {
   const usedBy = new Map<string, string[]>()
   for (const { usage, options } of commands)
-    for (const option of Object.values(options)) {
-      if (option.flag === '--help') continue
-      const row = [`\`${option.flag}\``, withLinks(meaningOf(option)).replace(/[<*]/g, '\\$&')].join(' | ')
-      usedBy.set(row, [...(usedBy.get(row) ?? []), usage.split(' ')[0] ?? ''])
+    for (const { flag } of Object.values(options)) {
+      if (flag === '--help') continue
+      usedBy.set(flag, [...(usedBy.get(flag) ?? []), usage.split(' ')[0] ?? ''])
     }
-  const rows = [...usedBy].map(([row, names]) => `| ${row.replace(' | ', ` | ${names.join(', ')} | `)} |`)
-  return ['| Option | Commands | Meaning |', '|---|---|---|', ...rows].join('\n')
+  const groups = new Map<string, string[]>()
+  for (const [flag, names] of usedBy)
+    groups.set(names.join(', '), [...(groups.get(names.join(', ')) ?? []), `\`${flag}\``])
+  return [...groups].map(([names, flags]) => `- **${names}**: ${flags.join(', ')}`).join('\n')
 }
 
 const tables: Record<string, () => string> = {
-  'options of the commands': commandOptionsTable,
+  'options of the commands': commandOptionsList,
   requirements: () => requirements(readResults()),
-  metrics: metricTable,
+  metrics: metricList,
   'cases of the kit': kitCaseList,
   'cases of the audit': auditCaseList,
 }
@@ -144,21 +146,21 @@ const generated =
 const headingsOf = ({ text }: Page) =>
   [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
 
-/** docs/llms.txt: every page in the order of docs/index.md, then the examples that the pages name. */
+/** docs/llms.txt: every page in the order of the site, then the examples that the pages name. */
 function listForTools(): Page {
-  const sections = [...readPage('docs/index.md').text.matchAll(/^\*\*(.+?):\*\* (.*)$/gm)]
-  const lines = sections.flatMap(([, heading = '', text = '']) => [
-    `\n## ${heading}\n`,
-    ...[...text.matchAll(/\[[^\]]+\]\(([^)#]+)\)/g)].map(([link, path = '']) => {
-      const headings = path.endsWith('.md') ? headingsOf(readPage(`docs/${path}`)) : []
-      return `- ${link}${headings.length === 0 ? '' : `: ${headings.join('; ')}`}`
+  const lines = sections.flatMap(({ text, items }) => [
+    `\n## ${text}\n`,
+    ...items.map(({ text: title, link }) => {
+      const path = `${link.slice(1)}.md`
+      const headings = headingsOf(readPage(`docs/${path}`))
+      return `- [${title}](${path})${headings.length === 0 ? '' : `: ${headings.join('; ')}`}`
     }),
   ])
   const targets = readPages().flatMap(page => linksOf(page).filter(target => target.includes('examples/')))
   const examples = [...new Set(targets.map(target => target.replace(/^(?:\.\.\/)*/, '')))].sort()
   const head = [
     `# bet-wallet\n\n> ${manifest.description}.\n`,
-    'All paths are relative to this file, in the repository and in the npm package. [README](../README.md), [changelog](../CHANGELOG.md).',
+    'All paths are relative to this file, in the repository and in the npm package. [README](../README.md), [home](index.md), [changelog](../CHANGELOG.md), [OpenAPI 3.1](openapi.json).',
   ]
   const list = examples.map(path => `- [${path}](../${path})`)
   return { path: 'docs/llms.txt', text: `${[...head, ...lines, '\n## Examples\n', ...list].join('\n')}\n` }
@@ -173,7 +175,7 @@ function pagesWithTables(): Page[] {
   return pages.map(({ path, text }) => {
     if (text.match(generated)?.length !== text.match(/^<!-- Generated by/gm)?.length)
       throw new Error(`${path} has a table without its last line`)
-    const made = (name: string) => tables[name]?.() ?? optionsTable(name.split(', '))
+    const made = (name: string) => tables[name]?.() ?? optionsList(name.split(', '))
     return { path, text: text.replace(generated, (_, start, name, end) => `${start}${made(name)}${end}`) }
   })
 }

@@ -108,6 +108,14 @@ export function sectionOf({ path, text }: Page, heading: string): Page {
   return { path, text: lines.slice(start, length === -1 ? undefined : start + 1 + length).join('\n') }
 }
 
+/** The items of a list that begin with a name in code style: `- \`name(call)\` (given): meaning`. */
+export function itemsOf({ text }: Page): { name: string; given: string }[] {
+  return [...text.matchAll(/^- `([\w-]+)[^`]*`(?: \((.*?)\))?: /gm)].map(([, name = '', given = '']) => ({
+    name,
+    given,
+  }))
+}
+
 /** The names in code style in a cell: `` `a`, `b(c)` `` returns a and b. */
 export function namesIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name.replace(/\(.*$/, ''))

@@ -1,6 +1,6 @@
 /** Runs the code blocks of the pages, each in a process of its own, on the build. */
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CodeBlock, codeBlocksOf, type Page, root } from './pages.js'
 
@@ -18,18 +18,16 @@ export interface Ran {
   stderr: string
 }
 
-/** Their ts blocks are files of tests that have packages of their own. */
-const testedElsewhere = ['docs/frameworks.md']
+/**
+ * A block that names its file or exports something is a part of a program: tests of other packages run it (frameworks,
+ * drivers and stacks of test/libraries), or those of `init`.
+ */
+const isPart = ({ code }: CodeBlock) => /^\/\/ \S+\.ts\n|^export /m.test(code)
 
 /** Every other ts block of these pages, written to a file. */
 export function writePrograms(pages: readonly Page[]): Program[] {
   mkdirSync(folder, { recursive: true })
-  // As the reader of docs/events.md does.
-  copyFileSync(join(root, 'examples/webhooks/sender.ts'), join(folder, 'webhook-sender.ts'))
-  const programs = pages
-    .filter(({ path }) => !testedElsewhere.includes(path))
-    .flatMap(codeBlocksOf)
-    .filter(({ language }) => language === 'ts')
+  const programs = pages.flatMap(codeBlocksOf).filter(block => block.language === 'ts' && !isPart(block))
   return programs.map(block => {
     const name = `${block.page}, block ${block.number}`
     const file = join(folder, `${block.page.replace(/[^a-zA-Z]+/g, '-')}-${block.number}.ts`)

@@ -51,8 +51,8 @@ function referencesIn(text: string): Reference[] {
     return [
       ...all(/\bD[0-9]{1,2}\b/g, match => `decisions.md#${match.toLowerCase()}`),
       ...sections,
-      ...all(/\bWS-[0-9]{2}\b/g, match => `conformance.md#${match.toLowerCase()}`),
-      ...all(/\bAU-[0-9]{3}\b/g, match => `audit-cases.md#${match.toLowerCase()}`),
+      ...all(/\bWS-[0-9]{2}\b/g, match => `cases.md#${match.toLowerCase()}`),
+      ...all(/\bAU-[0-9]{3}\b/g, match => `cases.md#${match.toLowerCase()}`),
       ...all(/\b[PRUSA][0-9]{2}\b/g, match => `decisions.md#${match.toLowerCase()}`),
     ]
   })
@@ -60,7 +60,7 @@ function referencesIn(text: string): Reference[] {
 
 /** The reports that the tests of the audit's page show are invented, and so are the ids of their cases. */
 const isInvented = (path: string, { target }: Reference) =>
-  path.startsWith('test/tools/audit/html/') && target.startsWith('audit-cases.md')
+  path.startsWith('test/tools/audit/html/') && target.startsWith('cases.md')
 
 const references = files.flatMap(path =>
   referencesIn(read(path))
@@ -76,8 +76,8 @@ describe('references', () => {
   test.each([
     ['decisions', 'decisions.md#d', 300],
     ['sections of the interface', 'interface.md', 100],
-    ['cases of the kit', 'conformance.md', 84],
-    ['cases of the audit', 'audit-cases.md', 158],
+    ['cases of the kit', 'cases.md', 84],
+    ['cases of the audit', 'cases.md', 158],
     ['cases by example', 'decisions.md#[ap-su]', 29],
   ])('to %s lead to an anchor', (_, page, countMin) => {
     expect(references.filter(({ target }) => new RegExp(page).test(target)).length).toBeGreaterThanOrEqual(
@@ -95,8 +95,8 @@ describe('references', () => {
     )
     expect(targets('spec 7.2')).toEqual(['interface.md#spec-7-2'])
     expect(targets('WS-20 (P05), AU-301, AU-3*, AU-3xx, 0xD7, \\uD83D, P0001')).toEqual([
-      'conformance.md#ws-20',
-      'audit-cases.md#au-301',
+      'cases.md#ws-20',
+      'cases.md#au-301',
       'decisions.md#p05',
     ])
   })
@@ -130,8 +130,8 @@ describe('anchors', () => {
     const kit = walletStoreCases({ open: () => ({ store: {} as never }) })
     const expected = [
       ...Array.from({ length: 27 }, (_, index) => `decisions.md#d${index + 1}`),
-      ...kit.map(({ id }) => `conformance.md#${id.toLowerCase()}`),
-      ...cases.map(({ id }) => `audit-cases.md#${id.toLowerCase()}`),
+      ...kit.map(({ id }) => `cases.md#${id.toLowerCase()}`),
+      ...cases.map(({ id }) => `cases.md#${id.toLowerCase()}`),
     ]
     expect(expected.filter(anchor => !anchors.has(anchor))).toEqual([])
   })

@@ -9,7 +9,7 @@ import { auditCases } from '../../src/tools/audit/index.js'
 import { kindTitles } from '../../src/tools/reconcile/index.js'
 import { literalsOf, type Member, membersOf } from './declarations.js'
 import { generatedPages } from './generated-tables.js'
-import { namesIn, readPage, rowsOf, sectionOf } from './pages.js'
+import { itemsOf, namesIn, readPage, rowsOf, sectionOf } from './pages.js'
 
 test.each(generatedPages())('$path is what test/docs/write-tables.ts writes', ({ path, text }) => {
   expect(readPage(path).text).toBe(text)
@@ -42,12 +42,16 @@ describe('docs/errors.md', () => {
     ['AuditError codes', literalsOf('AuditErrorCode')],
     ['ReconcileError codes', literalsOf('ReconcileErrorCode')],
   ])('%s: lists all of them, and no other', (heading, codes) => {
-    expect(listed('docs/errors.md', heading).sort()).toEqual(codes.sort())
+    expect(
+      itemsOf(sectionOf(readPage('docs/errors.md'), heading))
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(codes.sort())
   })
 })
 
-test('docs/reconciliation.md lists every kind of difference under its printed title', () => {
-  const [, ...rows] = rowsOf(sectionOf(readPage('docs/reconciliation.md'), 'The differences'))
+test('docs/records.md lists every kind of difference under its printed title', () => {
+  const [, ...rows] = rowsOf(sectionOf(readPage('docs/records.md'), 'The differences'))
   const listed = rows.map(([title, kind]) => [namesIn(kind)[0], title])
   expect(listed).toEqual(Object.entries(kindTitles))
 })
@@ -57,16 +61,13 @@ describe('options', () => {
   const optionTables: [path: string, heading: string, interfaces: string[]][] = [
     ['docs/configuration.md', 'Wallet options', ['WalletOptions', 'RequestOptions']],
     ['docs/configuration.md', 'HTTP options', ['HttpOptions']],
-    ['docs/authentication.md', 'Options', ['SignatureOptions']],
+    ['docs/http.md', 'Options of signatures', ['SignatureOptions']],
     ['docs/configuration.md', 'PostgreSQL options', ['DatabaseStoreOptions', 'PostgresTables']],
     ['docs/configuration.md', 'MySQL options', ['MysqlPlayersTable']],
     ['docs/configuration.md', 'Players table', ['PlayersTable']],
-    ['docs/conformance.md', 'Hooks', ['StoreHarness']],
-    ['docs/conformance.md', 'Options', ['CaseOptions']],
-    ['docs/audit.md', 'Options', ['WalletTarget', 'AuditOptions']],
-    ['docs/simulator.md', 'Options', ['SimulationOptions']],
-    ['docs/reconciliation.md', 'Options', ['ReconcileOptions']],
-    ['docs/reconciliation.md', 'Mapping', ['ReportMapping']],
+    ['docs/own-store.md', 'Hooks', ['StoreHarness']],
+    ['docs/own-store.md', 'Options of the kit', ['CaseOptions']],
+    ['docs/records.md', 'Mapping', ['ReportMapping']],
   ]
   /** An interface that extends another may declare a member again. */
   const membersOfAll = (interfaces: string[]): Member[] => [
@@ -75,19 +76,19 @@ describe('options', () => {
 
   test.each(optionTables)('%s, %s: lists all of them, and no other', (path, heading, interfaces) => {
     const names = membersOfAll(interfaces).map(({ name }) => name)
-    expect(listed(path, heading).sort()).toEqual(names.sort())
+    const items = itemsOf(sectionOf(readPage(path), heading))
+    expect(items.map(({ name }) => name).sort()).toEqual(names.sort())
   })
 
   const plain = (number = '') => number.replace(/[,_]/g, '')
 
   test.each(optionTables)('%s, %s: shows the defaults of the docstrings', (path, heading, interfaces) => {
-    const rows = rowsOf(sectionOf(readPage(path), heading))
+    const items = itemsOf(sectionOf(readPage(path), heading))
     for (const { name, required, doc } of membersOfAll(interfaces)) {
-      const row = rows.find(([first]) => namesIn(first).includes(name))
-      if (required) expect(row, name).toContain('required')
+      const given = items.find(item => item.name === name)?.given ?? ''
+      expect(given === 'required', name).toBe(required)
       const documented = /[Dd]efault:? +`?(\d+(?:[,_]\d{3})*(?:\.\d+)?)(?=[.;`]?(?:\s|$))/.exec(doc)?.[1]
-      const shown = row?.slice(1).find(cell => /^\d[\d,.]*$/.test(cell))
-      expect(plain(shown), name).toBe(plain(documented))
+      expect(plain(/^\d[\d,.]*$/.exec(given)?.[0]), name).toBe(plain(documented))
     }
   })
 })
@@ -108,7 +109,7 @@ describe('docs/observability.md', () => {
     const channels = membersOf('WalletChannels').map(({ name }) => name.replaceAll("'", ''))
     expect(listed('docs/observability.md', 'Channels')).toEqual(channels)
     const rows = rowsOf(sectionOf(readPage('docs/observability.md'), 'Channels')).slice(1)
-    for (const [channel = '', , fields] of rows) {
+    for (const [channel = '', fields] of rows) {
       const members = (interfacesOf[namesIn(channel)[0] ?? ''] ?? [])
         .flatMap(membersOf)
         .map(({ name }) => name)
@@ -124,7 +125,7 @@ describe('docs/observability.md', () => {
 
 test('the pages name the numbers of cases that there are', () => {
   const kit = walletStoreCases({ open: () => ({ store: {} as never }) }).length
-  for (const path of ['README.md', 'docs/audit.md', 'docs/benchmarks.md']) {
+  for (const path of ['README.md', 'docs/audit.md', 'docs/benchmarks.md', 'docs/own-store.md']) {
     const numbers = [...readPage(path).text.matchAll(/(\d+) cases/g)].map(([, number]) => Number(number))
     expect(numbers.length, path).toBeGreaterThan(0)
     for (const number of numbers) expect([kit, auditCases.length], path).toContain(number)

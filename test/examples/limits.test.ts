@@ -1,9 +1,5 @@
-/** The limits of examples/limits pass every case; each broken rule fails the case about it. */
-import { readFileSync } from 'node:fs'
-import { PGlite } from '@electric-sql/pglite'
 import { handlePlaceBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
-import { createPostgresStore, migratePostgres, type PostgresStoreOptions } from 'bet-wallet/postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Accounts, engines } from './accounts.js'
 import { brokenRules, correct, type Operator } from './broken-limits.js'
 import { exclusionCases, lossCases, stakeCases } from './limit-cases.js'
@@ -145,34 +141,3 @@ for (const { name, skipped, start } of engines) {
       })
   })
 }
-
-test('the rule of the page passes every case of stakes', { timeout: 120_000 }, async () => {
-  const page = readFileSync(new URL('../../docs/your-own-code.md', import.meta.url), 'utf8')
-  const rule = /^ {2}async withinTransaction\(query, pending\) \{\n.*?^ {2}\},\n/ms.exec(page)?.[0]
-  const schema =
-    /^const client = await PGlite\.create\(\)\nawait client\.exec\(`([^`]*)`/m.exec(page)?.[1] ?? ''
-  const { withinTransaction }: PostgresStoreOptions = new Function(`return {${rule}}`)()
-  const client = await PGlite.create()
-  onTestFinished(() => client.close())
-  await client.exec(schema)
-  const players = { table: 'public.accounts', id: 'id', currency: 'currency', balance: 'balance' }
-  await migratePostgres(client, { players })
-  const connect = () =>
-    createPostgresStore(client, { players, ...(withinTransaction && { withinTransaction }) })
-  const open: OpenLimited = async accounts => {
-    await client.exec('TRUNCATE accounts, staked, bet_wallet.bets, bet_wallet.transactions')
-    for (const { playerId, currency, balance } of accounts)
-      await client.query('INSERT INTO accounts VALUES ($1, $2, $3)', [playerId, currency, balance])
-    return {
-      store: connect(),
-      connect,
-      limit: (_, playerId, amount) =>
-        client.query('UPDATE accounts SET stake_per_day = $2 WHERE id = $1', [playerId, amount]),
-      // The rows grow older.
-      advanceClock: ms =>
-        client.query('UPDATE staked SET day = day - $1::integer', [Math.ceil(ms / 86_400_000)]),
-      exclude: () => Promise.reject(new Error('the rule has no exclusions')),
-    }
-  }
-  for (const run of Object.values(stakeCases)) await run(open)
-})

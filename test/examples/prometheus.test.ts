@@ -1,6 +1,8 @@
 /** examples/prometheus: the metrics by the real library; dashboard and alerts name no other. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { collectMetrics } from 'bet-wallet/operations'
 import * as client from 'prom-client'
@@ -202,8 +204,41 @@ describe.each(Object.entries(expressionsOf))('%s', (file, expressions) => {
   })
 })
 
+const alertExpressions = [...alerts.matchAll(/^ +- alert: (\w+)\n +expr: (.+)$/gm)].map(
+  ([, alert = '', expression = '']) => ({ alert, expression }),
+)
+const cases = readFileSync(new URL('alerts.test.yml', import.meta.url), 'utf8')
+
+test.each(alertExpressions)('$alert fires in a case, and is silent in the healthy one', ({ alert }) => {
+  const [healthy = '', ...others] = cases.split(/^ {2}- name: /m).slice(1)
+  expect(healthy).toContain(`alertname: ${alert} }`)
+  expect(others.join('')).toMatch(new RegExp(`\\{alertname="${alert}"[^}]*\\}', value: 1`))
+})
+
+/**
+ * Without its part, the process of the wallet or the relay, an alert has no data: another one must fire. The healthy case,
+ * without the metrics of that part.
+ */
+const missingParts = alertExpressions.flatMap(({ alert, expression }) => {
+  const isOfRelay = (text: string) =>
+    metrics.some(metric => metric.from === 'relay' && text.includes(prometheusName(metric)))
+  const names = [...new Set(expression.match(/\bbet_wallet_\w+/g))]
+  return [...new Set(names.map(isOfRelay))].map(ofRelay => {
+    const series = (cases.split(/^ {2}- name: /m)[1] ?? '')
+      .split('\n')
+      .filter(line => line.includes('{ series: ') && isOfRelay(line) !== ofRelay)
+    return { alert, part: ofRelay ? 'relay' : 'wallet', fires: ofRelay ? 'NoRelay' : 'NoMetrics', series }
+  })
+})
+
 const noPromtool =
   spawnSync('promtool', ['--version']).error === undefined ? null : 'apt-get install prometheus'
+
+/** Of promtool, if it fails. */
+function outputOf(args: string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' })
+  return status === 0 ? '' : stdout + stderr
+}
 
 describe.skipIf(noPromtool !== null)(
   `promtool${noPromtool === null ? '' : ` (skipped: not installed, ${noPromtool})`}`,
@@ -213,8 +248,25 @@ describe.skipIf(noPromtool !== null)(
       ['test', 'rules', 'alerts.test.yml'],
     ])('%s %s %s', (...args) => {
       const cwd = fileURLToPath(new URL('.', import.meta.url))
-      const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' })
-      expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' })
+      expect(outputOf(args, cwd)).toBe('')
+    })
+
+    test.each(missingParts)('$alert without the $part: BetWallet$fires fires', ({ fires, series }) => {
+      const cwd = mkdtempSync(join(tmpdir(), 'alerts-'))
+      const file = [
+        `rule_files: [${join(folder, 'alerts.yml')}]`,
+        'tests:',
+        '  - interval: 1m',
+        `    input_series: ${series.length === 0 ? '[]' : ''}`,
+        ...series,
+        '    promql_expr_test:',
+        '      - expr: count by (alertname) (ALERTS{alertstate="firing"})',
+        '        eval_time: 20m',
+        `        exp_samples: [{ labels: '{alertname="BetWallet${fires}"}', value: 1 }]`,
+      ]
+      writeFileSync(join(cwd, 'missing.yml'), file.join('\n'))
+      expect(outputOf(['test', 'rules', 'missing.yml'], cwd)).toBe('')
+      rmSync(cwd, { recursive: true })
     })
   },
 )

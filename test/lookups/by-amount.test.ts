@@ -1,10 +1,10 @@
-/** The statement of docs/lookups.md finds transactions by amount and time, on each database. */
+/** The statement of docs/records.md finds transactions by amount and time, on each database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../../src/index.js'
 import { codeBlocksOf, readPage } from '../docs/pages.js'
 import { type Opened, testedDatabases } from './databases.js'
 
-const [statement = ''] = codeBlocksOf(readPage('docs/lookups.md'))
+const [statement = ''] = codeBlocksOf(readPage('docs/records.md'))
   .filter(({ language }) => language === 'sql')
   .map(({ code }) => code)
 

@@ -16,6 +16,7 @@ const exportsOf: Record<string, string[]> = {
   'bet-wallet': [
     'WalletError',
     'WalletRefusal',
+    'describeError',
     'errorCodes',
     'handlePlaceBet',
     'handleRollbackBet',

@@ -40,6 +40,7 @@ const atomicLoads =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
     contractVersion: 2,
+    addsCredits: true,
     async load(keys) {
       await s.schedule(Promise.resolve(), `load ${keys.operation} ${keys.transactionId}`)
       return store.load(keys)
@@ -58,6 +59,7 @@ const threeReads =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
     contractVersion: 2,
+    addsCredits: true,
     async load(keys) {
       const turnOf = (part: string) =>
         s.schedule(Promise.resolve(), `load ${part} for ${keys.operation} ${keys.transactionId}`)
@@ -86,6 +88,7 @@ async function perform(
     const scheduled = loadKinds[loads](s)(store)
     return {
       contractVersion: 2,
+      addsCredits: true,
       load: keys => (isScheduled ? scheduled : store).load(keys),
       commit: changes => (isScheduled ? scheduled : store).commit(changes),
     }

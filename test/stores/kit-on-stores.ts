@@ -95,5 +95,11 @@ function neighbour(number: number): WalletChanges {
     ...{ reason: 'INSUFFICIENT_FUNDS', transactionDate: '2026-11-21T10:00:00.000Z' },
     walletTransactionId: null,
   }
-  return { transaction, bet: null, credit: null, account: { currency: 'EUR', delta: '0', floor: null }, request: {} }
+  return {
+    transaction,
+    bet: null,
+    credit: null,
+    account: { currency: 'EUR', delta: '0', floor: null },
+    request: {},
+  }
 }

@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import mysql from 'mysql2/promise'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { WalletChanges } from '../../src/store.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
-import { noServer } from '../mysql/engine.js'
+import { exactCollation, noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { runs, timeoutMs } from '../properties/runs.js'
 import { commitAll, expectRunningBalances, type LedgerStore, movements, writeEntries } from './hook-ledger.js'
@@ -20,7 +21,16 @@ const inMinorUnits = {
   },
 }
 
-async function onPostgres(table: 'own' | 'minor units'): Promise<LedgerStore> {
+const perCurrency = { accountPerCurrency: true, minorUnits: { EUR: 2, JPY: 0 } }
+const twoAccounts = {
+  players: {
+    ...{ table: 'SCHEMA.wallets', id: 'id', currency: 'currency', balance: 'units' },
+    ...{ balanceType: 'minor-units' as const, ...perCurrency },
+  },
+}
+const fillWallets = "INSERT INTO SCHEMA.wallets VALUES ('alice', 'EUR', 10000), ('alice', 'JPY', 5000)"
+
+async function onPostgres(table: 'own' | 'minor units' | 'two accounts'): Promise<LedgerStore> {
   const { pool: admin, url, drop } = await freshDatabase()
   onTestFinished(drop)
   let schema = ''
@@ -29,9 +39,11 @@ async function onPostgres(table: 'own' | 'minor units'): Promise<LedgerStore> {
     url,
     ddl: `CREATE TABLE SCHEMA.ledger (n bigserial, reference text, player_id text, delta numeric, balance numeric);
       CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, cents bigint);
-      INSERT INTO SCHEMA.accounts SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 10000`,
+      INSERT INTO SCHEMA.accounts SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 10000;
+      CREATE TABLE SCHEMA.wallets (id text, currency text, units bigint NOT NULL, PRIMARY KEY (id, currency));
+      ${fillWallets}`,
     options: {
-      ...(table === 'own' ? {} : inMinorUnits),
+      ...{ own: {}, 'minor units': inMinorUnits, 'two accounts': twoAccounts }[table],
       withinTransaction: (query, commits) =>
         writeEntries(
           query,
@@ -50,7 +62,7 @@ async function onPostgres(table: 'own' | 'minor units'): Promise<LedgerStore> {
   }
 }
 
-async function onMariadb(): Promise<LedgerStore> {
+async function onMariadb(table: 'own' | 'two accounts'): Promise<LedgerStore> {
   const { config } = await sharedMariadb()
   const admin = mysql.createPool(config)
   onTestFinished(() => admin.end())
@@ -61,8 +73,12 @@ async function onMariadb(): Promise<LedgerStore> {
     ddl: [
       `CREATE TABLE SCHEMA.ledger (n bigint AUTO_INCREMENT PRIMARY KEY, reference varchar(64),
         player_id varchar(64), delta decimal(38,18), balance decimal(38,18)) ENGINE = InnoDB`,
+      `CREATE TABLE SCHEMA.wallets (id varchar(64) COLLATE ${exactCollation}, currency varchar(16), units bigint NOT NULL,
+        PRIMARY KEY (id, currency)) ENGINE = InnoDB CHARACTER SET utf8mb4`,
+      fillWallets,
     ],
     options: {
+      ...(table === 'own' ? {} : { players: { ...twoAccounts.players, idCollation: exactCollation } }),
       withinTransaction: (query, commits) =>
         writeEntries(
           query,
@@ -82,12 +98,16 @@ async function onMariadb(): Promise<LedgerStore> {
   }
 }
 
-const databases: { on: string; skipped: string | null; open(): Promise<LedgerStore> }[] = [
-  { on: 'PostgreSQL', skipped: null, open: () => onPostgres('own') },
+const databases: {
+  on: string
+  skipped: string | null
+  open(table?: 'two accounts'): Promise<LedgerStore>
+}[] = [
+  { on: 'PostgreSQL', skipped: null, open: (table = 'own' as never) => onPostgres(table) },
   { on: 'PostgreSQL in minor units', skipped: null, open: () => onPostgres('minor units') },
   {
     on: `MariaDB${noServer === null ? '' : ` (skipped: ${noServer})`}`,
-    ...{ skipped: noServer, open: onMariadb },
+    ...{ skipped: noServer, open: (table = 'own' as never) => onMariadb(table) },
   },
 ]
 
@@ -115,3 +135,48 @@ describe.each(databases)('a ledger of withinTransaction on $on', ({ skipped, ope
     },
   )
 })
+
+/** The same of an account in JPY. */
+function inYen(changes: WalletChanges): WalletChanges {
+  const { transaction, bet, account } = changes
+  const currency = 'JPY'
+  return {
+    ...changes,
+    transaction: { ...transaction, currency, accountCurrency: currency },
+    bet: bet && { ...bet, currency },
+    account: { ...account, currency },
+  }
+}
+
+describe.each(databases.filter(({ on }) => !on.includes('minor units')))(
+  'two accounts of a player, in minor units of different size, on $on',
+  ({ skipped, open }) => {
+    it.skipIf(skipped !== null)('the hook gets the balance of the account of the commit', async () => {
+      const { store, ledger, recorded } = await open('two accounts')
+      const commits = [1, 2, 3, 4].map(n =>
+        n % 2 === 0 ? inYen(placing({ n, amount: '500' })) : placing({ n, amount: '10' }),
+      )
+      const results = await Promise.all(commits.map(changes => store.commit(changes)))
+      const answered = new Map(
+        results.map(result => {
+          if (result.status !== 'committed') throw new Error(result.status)
+          return [result.walletTransactionId, Number(result.balance)]
+        }),
+      )
+      const after = new Map((await recorded()).map(([reference, balance]) => [reference, Number(balance)]))
+      const entries = (await ledger()).map(([reference, , delta, balance]) => ({
+        reference: String(reference),
+        delta: Number(delta),
+        balance: Number(balance),
+      }))
+      const balancesOf = (change: number) =>
+        entries.filter(({ delta }) => delta === change).map(({ balance }) => balance)
+      expect([balancesOf(-10), balancesOf(-500)]).toEqual([
+        [90, 80],
+        [4500, 4000],
+      ])
+      for (const { reference, balance } of entries)
+        expect([after.get(reference), answered.get(reference)]).toEqual([balance, balance])
+    })
+  },
+)

@@ -66,7 +66,7 @@ const pages = {
   AMOUNT_NOT_REPRESENTABLE: 'errors.md#store-error-codes',
   COMMIT_UNKNOWN: 'errors.md#commit_unknown-what-to-do',
   IMPORT_REJECTED: 'go-live.md#with-an-import',
-  LOOKUP_INDEX_MISSING: 'lookups.md#indexes',
+  LOOKUP_INDEX_MISSING: 'records.md#indexes',
 } satisfies Record<string, string | Record<Engine, string>>
 
 function pageOf(engine: Engine, code: StoreErrorCode): string {

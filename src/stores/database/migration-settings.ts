@@ -14,7 +14,7 @@ export interface MigrationSettings {
   /**
    * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and
    * by time. On tables that exist already, commits go on meanwhile. Each commit writes to them:
-   * docs/lookups.md says what they cost.
+   * docs/records.md says what they cost.
    *
    * @default false
    */

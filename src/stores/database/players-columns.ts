@@ -8,6 +8,8 @@ export interface PlayersColumn {
   type: string
   /** As messages show it: `decimal(12,2)`. */
   declared: string
+  /** Of a decimal; `null`: any. */
+  scale: number | null
 }
 
 /** The types of columns that a database supports. */
@@ -58,9 +60,16 @@ export function typedColumns<Column extends PlayersColumn>(
   mustBe(types.id[idType], id, `players.idType is ${idType}`)
   if (!types.currency.includes(currency.type))
     fail(`the column ${currency.name} (players.currency) is ${currency.declared}; it must be text`)
-  mustBe(types.balance[balanceType], balance, `players.balanceType is ${balanceType}`)
-  if (columnNames.reserved !== null)
-    mustBe(types.balance[balanceType], find('reserved'), `players.balanceType is ${balanceType}`)
+  const mustBeAmount = (column: Column) => {
+    const { balance } = types
+    const isMinor = balanceType === 'minor-units'
+    // Minor units are whole numbers, also in a decimal.
+    if (isMinor && column.scale === 0 && balance.numeric.includes(column.type)) return
+    const whole = isMinor ? balance.numeric.map(type => `${type}(p,0)`) : []
+    mustBe([...balance[balanceType], ...whole], column, `players.balanceType is ${balanceType}`)
+  }
+  mustBeAmount(balance)
+  if (columnNames.reserved !== null) mustBeAmount(find('reserved'))
   const version = columnNames.version === null ? null : find('version')
   if (version !== null) mustBe(types.balance['minor-units'], version, 'players.version is counted up')
   return { id, currency, balance, version }
@@ -68,9 +77,14 @@ export function typedColumns<Column extends PlayersColumn>(
 
 const rounding = /real|double|float|money/
 
-/** A decimal column must hold every amount of `players.decimalsMin`. */
-export function checkScale({ decimalsMin }: Players, column: PlayersColumn, scale: number, fail: Fail): void {
-  if (scale < decimalsMin)
+/** A decimal column of whole units must hold every amount of `players.decimalsMin`. */
+export function checkScale(
+  { balanceType, decimalsMin }: Players,
+  column: PlayersColumn,
+  scale: number,
+  fail: Fail,
+): void {
+  if (balanceType === 'numeric' && scale < decimalsMin)
     fail(
       `${column.declared} of ${column.name} would round amounts of ${decimalsMin} decimals; ` +
         'widen it, or set players.decimalsMin if no amount has more decimals',

@@ -67,13 +67,13 @@ export interface Relay {
    * @throws {StoreError} the problem of the database: no table, no privilege, not reachable, or transactions
    *   that its role cannot see
    */
-  start(): Promise<void>
+  readonly start: () => Promise<void>
   /** Claims no more events, and resolves when those in delivery have ended. */
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
   /** Metrics of the table, for all relays. */
-  stats(): Promise<OutboxStats>
+  readonly stats: () => Promise<OutboxStats>
   /** Makes all dead letters due again, as if none had failed. Returns how many. */
-  retryDeadLetters(): Promise<number>
+  readonly retryDeadLetters: () => Promise<number>
 }
 
 const firstPauseMs = 1_000

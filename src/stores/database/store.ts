@@ -26,7 +26,7 @@ export interface DatabaseStore extends WalletStore {
    *
    * @throws the problem as `code`; the message says what to do
    */
-  ready(): Promise<void>
+  readonly ready: () => Promise<void>
   /**
    * For health checks: asks the database now whether it can be reached and written to, within `timeoutMs`,
    * and reads the durability. It does not check what `ready` checks.
@@ -34,7 +34,7 @@ export interface DatabaseStore extends WalletStore {
    * @throws `UNAVAILABLE`: not reachable, a standby, a former primary, read-only, or less durable than
    *   `requireDurability`, or a commit hangs; the message says why
    */
-  ping(): Promise<Durability>
+  readonly ping: () => Promise<Durability>
   /**
    * Metrics: requests that are queued or in flight, or were shed. `confirmedLoads`: refusals and replays that
    * wait for the proof that the server is the primary. `lockWaits`: commits that wait for the row lock of a

@@ -35,7 +35,7 @@ export interface PlayersTable {
    */
   version?: string
   /**
-   * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the
+   * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: whole minor units of the
    * currency.
    * @default 'numeric'
    */

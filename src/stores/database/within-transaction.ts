@@ -30,7 +30,7 @@ export interface PendingCommit {
    * @param description for people; the platform is answered with it
    * @throws {TypeError} when the request is neither, or `withinTransaction` has ended
    */
-  refuse(errorCode: string, description: string): void
+  readonly refuse: (errorCode: string, description: string) => void
 }
 
 export type WithinTransaction = (query: Query, pending: readonly PendingCommit[]) => Promise<void>

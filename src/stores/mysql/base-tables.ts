@@ -1,7 +1,9 @@
 /** The tables behind a view. The catalog has the engine of tables only, and a failed CHECK names a table. */
 
+import { type Right, rightsOn, rightsOnColumns } from '../database/rights.js'
 import { storeError } from './errors.js'
 import type { Session } from './session.js'
+import { quoted } from './sql/quoting.js'
 
 type Name = readonly [schema: string, table: string]
 
@@ -99,6 +101,27 @@ export async function isUniqueBelow(
   const below = columns.map(column => columnIn(definition, column))
   if (source === undefined || others.length > 0 || below.includes(null)) return null
   return await isUniqueBelow(database, source, [...(below as string[]), ...constantsIn(definition)])
+}
+
+/**
+ * What shows a user the tables that a view reads, and their unique indexes: `ready` looks for one. Of a table: none.
+ */
+export async function rightsBelow(database: Pick<Session, 'rows'>, name: Name): Promise<Right[]> {
+  const [view] = await database.rows(
+    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...name],
+  )
+  if (view === undefined) return []
+  const rights = rightsOn('', name.map(quoted).join('.'), 'SELECT', 'SHOW VIEW')
+  for (const source of sourcesIn(String(view[0]))) {
+    const columns = (await uniqueIndexesOf(database, source)).flat().flatMap(column => column ?? [])
+    const object = source.map(quoted).join('.')
+    rights.push(
+      ...(await rightsBelow(database, source)),
+      ...rightsOnColumns(object, 'SELECT', [...new Set(columns)].map(quoted)),
+    )
+  }
+  return rights
 }
 
 /** The columns of each unique index; `null` for one of which it has the beginning only, or an expression. */

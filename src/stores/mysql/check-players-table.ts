@@ -39,8 +39,16 @@ const types: PlayersTypes = {
   },
 }
 
+type Reader = Pick<Session, 'rows'>
+
+/** Before anything is created, if this user may see the table: a migration needs no right on it. */
+export async function judgePlayersTable(database: Reader, tables: Tables): Promise<void> {
+  if (!tables.players.own && (await columnsIn(database, tables.players.tableName)).length > 0)
+    await checkPlayersTable(database, tables)
+}
+
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
-export async function checkPlayersTable(database: Session, { players }: Tables): Promise<BalanceColumn> {
+export async function checkPlayersTable(database: Reader, { players }: Tables): Promise<BalanceColumn> {
   const { tableName, columnNames } = players
   const fail: Fail = problem => {
     throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
@@ -75,7 +83,7 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
 }
 
 /** The catalog hides a column that this user may not read. @throws the server's error */
-async function tryColumn(database: Session, { table }: Tables['players'], column: string): Promise<void> {
+async function tryColumn(database: Reader, { table }: Tables['players'], column: string): Promise<void> {
   try {
     await database.rows(`SELECT ${column} FROM ${table} WHERE FALSE`)
   } catch (error) {
@@ -86,7 +94,7 @@ async function tryColumn(database: Session, { table }: Tables['players'], column
 /** The types of ids as messages spell them: BINARY of another length is none. */
 const spelled: Readonly<Record<string, string>> = { 'binary(16)': 'binary(16)', uuid: 'uuid (MariaDB)' }
 
-async function columnsIn(database: Session, tableName: readonly [string, string]): Promise<Column[]> {
+async function columnsIn(database: Reader, tableName: readonly [string, string]): Promise<Column[]> {
   const rows = await database.rows(
     `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, COLLATION_NAME, EXTRA,
         CHARACTER_MAXIMUM_LENGTH, IS_NULLABLE
@@ -107,7 +115,7 @@ async function columnsIn(database: Session, tableName: readonly [string, string]
 }
 
 async function checkUnique(
-  database: Session,
+  database: Reader,
   players: Tables['players'],
   isView: boolean,
   fail: Fail,
@@ -142,9 +150,8 @@ function rangeOf(balance: Column, players: Tables['players'], fail: Fail): Balan
   if (declared.includes('zerofill'))
     fail(`the column ${name} is ${declared}: remove ZEROFILL from players.balance`)
   const isUnsigned = declared.includes('unsigned')
-  if (players.balanceType === 'minor-units')
-    return { scale: null, max: maxOfInteger(type, declared), isUnsigned, length: null }
   if (players.balanceType === 'text') return { scale: null, max: null, isUnsigned: false, length }
+  if (type !== 'decimal') return { scale: null, max: maxOfInteger(type, declared), isUnsigned, length: null }
   if (scale > scaleMax) fail(`${declared} of ${name} has more than ${scaleMax} decimals`)
   checkScale(players, balance, scale, fail)
   // A decimal of the contract has at most 40 digits: a balance beyond cannot be loaded, and is not changed.

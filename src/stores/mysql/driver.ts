@@ -1,4 +1,5 @@
 /** Pools and connections of mysql2. */
+import { fieldOf } from '../../foreign-values.js'
 import { storeError } from './errors.js'
 
 /** A pool of mysql2, with promises or callbacks. It is for the store alone, which sets its sessions. */
@@ -25,6 +26,11 @@ export interface CallbackPool {
   getConnection(callback: Callback<Connection>): void
 }
 
+interface PoolConfig {
+  resetOnRelease?: unknown
+  connectionConfig?: { stringifyObjects?: unknown }
+}
+
 /** @throws {StoreError} `UNSUPPORTED_CLIENT` */
 export function callbackPoolOf(pool: MysqlPool): CallbackPool {
   const candidate = pool as { getConnection?: unknown; pool?: { getConnection?: unknown } } | null
@@ -35,7 +41,13 @@ export function callbackPoolOf(pool: MysqlPool): CallbackPool {
       `The client must be a pool of mysql2, or a list of them; it is ${pool === null ? 'null' : typeof pool}`,
     )
   }
-  const { config } = (candidate.pool ?? candidate) as { config?: { resetOnRelease?: unknown } }
+  const { config } = (candidate.pool ?? candidate) as { config?: PoolConfig }
+  const other = otherClientOf(candidate, config)
+  if (other !== null)
+    throw storeError(
+      'UNSUPPORTED_CLIENT',
+      `The client is ${other}: pass a pool of mysql2 that is for the store alone, or a list with one per server`,
+    )
   if (config?.resetOnRelease === true)
     throw storeError(
       'UNSUPPORTED_CLIENT',
@@ -44,6 +56,19 @@ export function callbackPoolOf(pool: MysqlPool): CallbackPool {
   // A pool with promises is a wrapper around one with callbacks, whose connections are known by identity.
   const callbackPool = typeof candidate.pool?.getConnection === 'function' ? candidate.pool : candidate
   return callbackPool as CallbackPool
+}
+
+/** Clients that lend connections too, but others, or those of the host. */
+function otherClientOf(client: object, config: PoolConfig | undefined): string | null {
+  const has = (method: string) => typeof fieldOf(client, method) === 'function'
+  if (has('of')) return 'a PoolCluster'
+  if (has('batch')) return 'a pool of the driver mariadb'
+  if (config?.connectionConfig === undefined) return null
+  if (!has('execute')) return 'a pool of the driver mysql'
+  // TypeORM sets it in its pools; mysql2 itself does not.
+  return config.connectionConfig.stringifyObjects === true
+    ? "TypeORM's driver.pool, or another pool with stringifyObjects"
+    : null
 }
 
 export function acquire(pool: CallbackPool): Promise<Connection> {

@@ -27,7 +27,7 @@ export interface MysqlStore extends DatabaseStore {
    * Ends a stop: no server that answers has a transaction that this store has answered as committed, and its
    * loss is accepted. From now on the store asks the server that it reaches. Reconcile afterwards.
    */
-  acceptLoss(): void
+  readonly acceptLoss: () => void
   /**
    * Also the transaction that no server has that answers, `placebet t-1`: calls are unavailable; `null`:
    * there is none.

@@ -15,7 +15,6 @@ import type { Tables } from './tables.js'
 /** A column, as the catalog describes it. */
 interface Column extends PlayersColumn {
   precision: number | null
-  scale: number | null
   /** In characters. */
   length: number | null
   deterministic: boolean
@@ -142,8 +141,8 @@ function rangeOf(balance: Column, players: Tables['players'], fail: Fail): Balan
     const advice = balance.kind === 'v' ? `. ${joinAdvice}` : ''
     fail(`the column ${name} (players.balance) cannot be updated${advice}`)
   }
-  if (players.balanceType === 'minor-units') return { ...any, max: maxOfInteger(type) }
   if (players.balanceType === 'text') return { ...any, length: balance.length }
+  if (type !== 'numeric') return { ...any, max: maxOfInteger(type) }
   if (precision === null || scale === null) return any
   checkScale(players, { ...balance, declared: `numeric(${precision},${scale})` }, scale, fail)
   return { ...any, scale, max: maxOfNumeric(precision, scale) }

@@ -182,6 +182,26 @@ export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreE
   }
 }
 
+/**
+ * The players' table, before anything is created for it. Only where this role has all rights on it: a
+ * migration needs none, and other roles may see less than the store's.
+ */
+export async function judgePlayersTable(ask: Ask, tables: Tables): Promise<void> {
+  const { own, tableName } = tables.players
+  const [table] = await ask<{ usable: boolean }>(
+    `SELECT has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+      AND has_table_privilege(c.oid, 'UPDATE') AND NOT row_security_active(c.oid) AS usable
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname = $2`,
+    [...tableName],
+  )
+  if (own || !table?.usable) return
+  await checkPlayersTable(ask, tables)
+  await checkRules(ask, tables)
+  await checkBaseTables(ask, tables, await checkVisibility(ask, tables))
+}
+
 async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
   const [exists] = await ask<{ exists: boolean }>(

@@ -16,6 +16,8 @@ export interface AuditRun {
   readonly rateLimit: RateLimit
   /** The betIds of all placebets that were answered with success. */
   readonly acceptedBets: Set<string>
+  /** By type of the settlements that cases need: whether one has succeeded. */
+  readonly settled: Map<string, boolean>
   /** Of the cases so far. */
   readonly balances: CaseBalances[]
 }

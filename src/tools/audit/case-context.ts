@@ -1,6 +1,7 @@
 /** What a case is given: calls to the wallet, expectations about its answers, and steps that prepare it. */
 import { type Decimal, fromUnits, textOf, wholeUnits, zero } from '../numbers/decimal.js'
 import { createRandom, type Random } from '../numbers/random.js'
+import { raw } from '../wire/json.js'
 import type { AuditRun } from './audit-run.js'
 import { Expectations } from './expectations.js'
 import type { AuditSettings } from './options.js'
@@ -54,6 +55,12 @@ export class CaseContext {
     }[minorUnits <= 2 ? 2 : minorUnits === 3 ? 3 : 8]
     return others.find(currency => !known.includes(currency)) as string
   }
+
+  /** What makes a placebet one in that currency: a wallet assumes no more than 8 decimals of it. */
+  readonly foreignFields = () => ({
+    currency: this.foreignCurrency(),
+    ...(this.settings.minorUnits > 8 && { amount: raw('1') }),
+  })
 
   /** Starts many calls in this order, without waiting for answers in between. */
   readonly concurrently = <T>(

@@ -4,8 +4,8 @@ import type { FailureKind } from './report.js'
 
 export interface FailureDetails {
   kind: FailureKind
-  /** Of a wrong balance: what was due, and the actual one minus that; `currency`: of another account. */
-  balance?: { due: Decimal; difference: Decimal; currency?: string }
+  /** Of a wrong balance: what was expected, and the actual one minus that; `currency`: of another account. */
+  balance?: { expected: Decimal; difference: Decimal; currency?: string }
 }
 
 /** A case has failed. */

@@ -57,7 +57,7 @@ export class Expectations {
     const difference = subtract(success.balance, balance)
     if (difference.units !== 0n) {
       const actual = `success with balance ${money(success.balance)}`
-      const wrong = { due: balance, difference, currency }
+      const wrong = { expected: balance, difference, currency }
       this.fail(expected, actual, answer, { kind: 'balance', balance: wrong })
     }
     if (currency === settings.currency) this.lastGoodExchange = Math.max(this.lastGoodExchange, answer.index)
@@ -160,7 +160,10 @@ export class Expectations {
     const isLess = difference.units < 0n
     const size = money(isLess ? subtract(zero, difference) : difference)
     const found = `balance ${money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
-    this.fail(expected, found, answer, { kind: 'balance', balance: { due: balance, difference, currency } })
+    this.fail(expected, found, answer, {
+      kind: 'balance',
+      balance: { expected: balance, difference, currency },
+    })
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */

@@ -23,10 +23,10 @@ export async function failureOf(
   const exchanges =
     settings.accounts.length === 1 ? wallet.exchanges : wallet.exchanges.map(ofAccount(currency))
   if (kind === 'balance' && details.balance !== undefined && index !== null) {
-    const { due } = details.balance
+    const { expected } = details.balance
     if (!wallet.exchanges[index]?.isReading) {
       const { balance } = await wallet.readBalance(undefined, currency)
-      if (balance !== null) difference = subtract(balance, due)
+      if (balance !== null) difference = subtract(balance, expected)
     }
     if (difference?.units === 0n) [kind, difference] = ['stale-balance', null]
     else

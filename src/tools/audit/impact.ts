@@ -42,14 +42,14 @@ function foundText(
       return 'No money moves: the balance is right. But the answer shows another one than the current balance, and so does the sportsbook.'
     case 'accepted':
       if (sign === 0)
-        return 'A success where a refusal was due: the platform believes that the call was executed.'
-      return `A success where a refusal was due: ${size} ${sign < 0 ? 'were debited' : 'were credited'}.`
+        return 'A success where a refusal was expected: the platform believes that the call was executed.'
+      return `A success where a refusal was expected: ${size} ${sign < 0 ? 'were debited' : 'were credited'}.`
     case 'refused':
-      return `A refusal (${answer}) where a success was due: ${refusedText(exchange)}`
+      return `A refusal (${answer}) where a success was expected: ${refusedText(exchange)}`
     case 'other-refusal':
       return `The call was refused, as it must be, but not as agreed (${answer}): the platform may react as to another refusal.`
     case 'fault':
-      return `A fault (${answer}) where a definite answer was due: the platform cannot know what was done, and retries or rolls back.`
+      return `A fault (${answer}) where a definite answer was expected: the platform cannot know what was done, and retries or rolls back.`
     case 'no-answer':
       return 'No answer: the platform cannot know what was done, and retries or rolls back.'
     case 'form':

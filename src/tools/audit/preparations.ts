@@ -48,10 +48,10 @@ export class Preparations {
     return this.step(async () => expect.success(await wallet.place(bet)))
   }
 
-  /** Rolls back a bet. @param due the balance afterwards */
-  rolledBack(bet: Pick<Bet, 'betId' | 'playerId'>, due: Decimal, transactionId?: string): Promise<void> {
+  /** Rolls back a bet. @param expected the balance afterwards */
+  rolledBack(bet: Pick<Bet, 'betId' | 'playerId'>, expected: Decimal, transactionId?: string): Promise<void> {
     const { expect, wallet } = this.#context
-    return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), due))
+    return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), expected))
   }
 
   /** Rolls back a bet that has not arrived, which changes nothing. @returns the bet */
@@ -67,10 +67,15 @@ export class Preparations {
     return bet
   }
 
-  /** Unsettles a bet. @param due the balance afterwards */
-  unsettled(bet: Bet, type: 'UNSCORED' | 'UNVOIDED', due: Decimal, transactionId?: string): Promise<void> {
+  /** Unsettles a bet. @param expected the balance afterwards */
+  unsettled(
+    bet: Bet,
+    type: 'UNSCORED' | 'UNVOIDED',
+    expected: Decimal,
+    transactionId?: string,
+  ): Promise<void> {
     const { expect, wallet } = this.#context
-    return this.step(async () => expect.success(await wallet.unsettle(bet, type, transactionId), due))
+    return this.step(async () => expect.success(await wallet.unsettle(bet, type, transactionId), expected))
   }
 
   /** Places one bet that leaves this balance. */

@@ -98,10 +98,10 @@ export interface AuditResult {
  *
  * - `balance`: the balance is wrong, by `difference`.
  * - `stale-balance`: the balance is right, but an answer shows another one.
- * - `accepted`: a success where a refusal was due.
- * - `refused`: a refusal (4xx) where a success was due.
- * - `other-refusal`: a refusal was due and received, with another code or status.
- * - `fault`: a 5xx where a definite answer was due.
+ * - `accepted`: a success where a refusal was expected.
+ * - `refused`: a refusal (4xx) where a success was expected.
+ * - `other-refusal`: a refusal was expected and received, with another code or status.
+ * - `fault`: a 5xx where a definite answer was expected.
  * - `no-answer`: the connection failed, or the time was up.
  * - `form`: an answer that is not in the form of the interface.
  * - `other`: an expectation of the case, as `expected` and `actual` say.
@@ -120,7 +120,7 @@ export type FailureKind =
 export interface AuditFailure {
   kind: FailureKind
   /**
-   * The balance minus the balance that was due, as decimal text: `"-1.71"` is too little. `null` if no
+   * The balance minus the balance that was expected, as decimal text: `"-1.71"` is too little. `null` if no
    * balance is known to be wrong.
    */
   difference: string | null

@@ -29,6 +29,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     foreignAnswers: new ForeignAnswerLog(settings),
     rateLimit: new RateLimit(settings.signal),
     acceptedBets: new Set(),
+    settled: new Map(),
     balances: [],
   }
   try {
@@ -41,8 +42,8 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     await settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
     const { results, balance, isStopped, hasRestartFailed } = await runCases(run, cases, before)
     const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
-    const isSound = !failed && !isStopped
-    const after = isSound ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
+    const hasPassed = !failed && !isStopped
+    const after = hasPassed ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
     const textOfFunds = (funds: Decimal) => textOf(funds, settings.minorUnits)
     return {
       formatVersion: 1,
@@ -63,8 +64,8 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       }),
       limitations: limitationsOf(settings),
       results,
-      // Asked for, and not done: what the wallet keeps in memory only is not known.
-      passed: isSound && !hasRestartFailed,
+      // Asked for, and not done: what the wallet keeps in memory only, or what reverses a settlement that it never takes, is not known.
+      passed: hasPassed && !hasRestartFailed && ![...run.settled.values()].includes(false),
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }
   } finally {

@@ -222,6 +222,8 @@ export class WalletCalls {
   /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
   async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
     const problem = await this.trySettle(bet, type, amount, transactionId, true)
+    const { settled } = this.#run
+    settled.set(type, problem === null || settled.get(type) === true)
     if (problem !== null) throw new Skipped(`a bet could not be settled: ${problem}`)
   }
 

@@ -1,17 +1,18 @@
 /** What no catalog proves of the rows of the players' table: counted. */
 import type { Players } from '../../stores/database/tables.js'
+import type { Rows } from './balances.js'
 import { type Finding, finding } from './finding.js'
 
-interface Rows {
-  ask(sql: string): Promise<readonly (readonly unknown[])[]>
+export interface BetRows {
+  bets: string
   /** Whether the row `player` is the account of the row `bet`. */
   isAccountOfBet: string
-  bets: string
 }
 
 export async function accountsFinding(
   { table, columns: { id, currency }, accountPerCurrency }: Players,
-  { ask, isAccountOfBet, bets }: Rows,
+  { ask }: Pick<Rows, 'ask'>,
+  { bets, isAccountOfBet }: BetRows,
 ): Promise<Finding> {
   const countOf = async (rows: string) => Number((await ask(`SELECT COUNT(*) AS n FROM ${rows}`))[0]?.[0])
   const key = accountPerCurrency ? `${id}, ${currency}` : id

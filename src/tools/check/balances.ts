@@ -7,7 +7,7 @@ import type { Players } from '../../stores/database/tables.js'
 import { type Finding, finding } from './finding.js'
 
 /** What differs between the engines. */
-export interface BalanceReader {
+export interface Rows {
   /** Rows as lists of values. */
   ask(text: string): Promise<readonly (readonly unknown[])[]>
   text(expression: string): string
@@ -24,7 +24,7 @@ interface Accounts {
   balance: string | null
 }
 
-type Reading = Pick<Players, 'columns' | 'balanceType' | 'minorUnits'>
+type Unit = Pick<Players, 'balanceType' | 'minorUnits'>
 
 export interface Read {
   lines: string[]
@@ -37,23 +37,21 @@ const checks = optionChecks(problem => {
 const listedMax = 50
 const unknownUnits = isoMinorUnits('')
 
-/** @param from the players' table, or a SELECT in brackets, with the columns of the options */
-export async function readBalances(reader: BalanceReader, from: string, players: Reading): Promise<Read> {
-  const { currency, balance } = players.columns
-  const rows =
-    await reader.ask(`SELECT MIN(c), COUNT(*), COUNT(*) - COUNT(b), ${reader.text('MAX(b)')} AS balance
-    FROM (SELECT ${reader.text(`player.${currency}`)} AS c, player.${balance} AS b FROM ${from} player) account
-    GROUP BY ${reader.exact('c')} ORDER BY 2 DESC LIMIT ${listedMax}`)
+/** @param from a SELECT in brackets, with the columns `currency` and `balance` */
+export async function readBalances({ ask, text, exact }: Rows, from: string, unit: Unit): Promise<Read> {
+  const rows = await ask(`SELECT MIN(c), COUNT(*), COUNT(*) - COUNT(b), ${text('MAX(b)')} AS balance
+    FROM (SELECT ${text('player.currency')} AS c, player.balance AS b FROM ${from} player) account
+    GROUP BY ${exact('c')} ORDER BY 2 DESC LIMIT ${listedMax}`)
   return readingOf(
     rows.map(([code, count, withoutBalance, balance]) => ({
       ...{ currency: code === null ? '' : String(code), count: Number(count) },
       ...{ withoutBalance: Number(withoutBalance), balance: balance === null ? null : String(balance) },
     })),
-    players,
+    unit,
   )
 }
 
-export function readingOf(all: readonly Accounts[], { balanceType, minorUnits }: Reading): Read {
+export function readingOf(all: readonly Accounts[], { balanceType, minorUnits }: Unit): Read {
   const columns = columnsOf({ idType: 'text', balanceType, minorUnits }, { scale: null }, checks)
   const warnings: string[] = []
   const lines = all.map(({ currency, count, withoutBalance, balance }) => {
@@ -99,18 +97,3 @@ export function balancesFinding({ lines, warnings }: Read): Finding {
     ? finding('balances', 'read', read, lines)
     : finding('balances', 'warning', warnings.join('. '), lines)
 }
-
-/** @param found `pam.accounts.lock_version`, of tables that the balance is in; without the declared one */
-export const versionFinding = (found: readonly string[]): Finding[] =>
-  found.length === 0
-    ? []
-    : [
-        finding(
-          'version column',
-          'warning',
-          `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
-            'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
-        ),
-      ]
-
-export const versionNames = ['version', 'lock_version', 'row_version']

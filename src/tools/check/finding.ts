@@ -12,6 +12,7 @@ export type Subject =
   | 'lookup indexes'
   | 'accounts'
   | 'balances'
+  | 'player ids'
   | 'version column'
   | 'CHECKs'
   | 'statements'

@@ -9,18 +9,12 @@ import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
 import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
-import { accountsFinding } from './accounts.js'
-import {
-  type BalanceReader,
-  balancesFinding,
-  readBalances,
-  versionFinding,
-  versionNames,
-} from './balances.js'
+import { readSchema } from '../init/schema.js'
+import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
 import { trialAlias, trialFinding } from './mysql-trial.js'
 import { type Ask, columnsBehind } from './mysql-view.js'
-import { allFindings, codeOf } from './ready.js'
+import { allFindings, codeOf, indexesFinding } from './ready.js'
 import { type BalanceColumn, notAllowed, statementsFinding, switchedOff } from './statements.js'
 
 /**
@@ -38,7 +32,7 @@ export async function checkMysql(
   const tables = tablesOf(options)
   const [schema, table] = tables.players.tableName
   const columns = () => columnsBehind(ask, { schema, table, column: tables.players.columnNames.balance })
-  return await allFindings(settings, {
+  return await allFindings(settings, tables.players, {
     async ready(allowNotDurable) {
       const store = createMysqlStore(pool, { ...options, allowNotDurable })
       await store.ready()
@@ -46,17 +40,19 @@ export async function checkMysql(
     },
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(pool, tables),
-    lookupIndexes: () => indexesFinding(ask, tables),
-    accounts: () =>
-      accountsFinding(tables.players, {
-        ask,
-        bets: `${tables.schema}.wallet_bets`,
-        isAccountOfBet: `${isPlayer(tables, 'player', 'bet.player_id')}
-          AND ${currencyOf(tables, 'player')} = bet.currency`,
-      }),
-    balances: async () =>
-      balancesFinding(await readBalances(balanceReader(ask), tables.players.table, tables.players)),
-    versions: async () => (tables.players.columns.version === null ? versionsIn(ask, await columns()) : []),
+    lookupIndexes: async () =>
+      indexesFinding(
+        missingIndexes(await transactionsTableOf(ask, tables)).map(index => createIndex(tables, index)),
+        'A user with INDEX',
+      ),
+    rows: mysqlRows(ask),
+    bets: {
+      bets: `${tables.schema}.wallet_bets`,
+      isAccountOfBet: `${isPlayer(tables, 'player', 'bet.player_id')}
+        AND ${currencyOf(tables, 'player')} = bet.currency`,
+    },
+    behind: columns,
+    schema: schemas => readSchema({ engine: 'mysql', ask, schemas }),
     checks: async () => checksIn(ask, await columns()),
     statements: async () => statementsIn(ask, await columns(), user),
   })
@@ -124,36 +120,11 @@ function statementsThatNeed(schema: string, { privilege, column, object }: Right
   }
 }
 
-async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
-  const missing = missingIndexes(await transactionsTableOf(ask, tables))
-  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
-  return finding(
-    'lookup indexes',
-    'problem',
-    'Lookups and the reconciliation would read the whole table. A user with INDEX runs, while the wallet runs:',
-    missing.map(index => `${createIndex(tables, index)};`),
-  )
-}
-
-export const balanceReader = (ask: Ask): BalanceReader => ({
+export const mysqlRows = (ask: Ask): Rows => ({
   ask,
   text: expression => `CAST(${expression} AS CHAR CHARACTER SET utf8mb4)`,
   exact: expression => `HEX(${expression})`,
 })
-
-async function versionsIn(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding[]> {
-  const names: string[] = []
-  for (const { schema, table } of columns) {
-    const rows = await ask(
-      `SELECT COLUMN_NAME FROM information_schema.COLUMNS JOIN information_schema.TABLES USING (TABLE_SCHEMA, TABLE_NAME)
-        WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND TABLE_TYPE <> 'VIEW' AND DATA_TYPE IN ('int', 'bigint', 'smallint', 'mediumint')
-          AND LOWER(COLUMN_NAME) IN (${versionNames.map(() => '?').join()})`,
-      [schema, table, ...versionNames],
-    )
-    names.push(...rows.map(([name]) => `${schema}.${table}.${name}`))
-  }
-  return versionFinding(names)
-}
 
 async function checksIn(ask: Ask, columns: readonly BalanceColumn[]): Promise<Finding> {
   const checks: string[] = []

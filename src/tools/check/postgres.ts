@@ -10,17 +10,11 @@ import { relationsBelow } from '../../stores/postgres/sql/relations-below.js'
 import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
 import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
-import { accountsFinding } from './accounts.js'
-import {
-  type BalanceReader,
-  balancesFinding,
-  readBalances,
-  versionFinding,
-  versionNames,
-} from './balances.js'
+import { readSchema } from '../init/schema.js'
+import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
-import { allFindings } from './ready.js'
+import { allFindings, indexesFinding } from './ready.js'
 import {
   type BalanceColumn,
   notAllowed,
@@ -44,7 +38,7 @@ export async function checkPostgres(
   { user, settings }: { user: string; settings: CheckSettings },
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
-  return await allFindings(settings, {
+  return await allFindings(settings, tables.players, {
     async ready(allowNotDurable) {
       const store = createPostgresStore(client, { ...options, allowNotDurable })
       await store.ready()
@@ -52,17 +46,21 @@ export async function checkPostgres(
     },
     privileges: () => privilegesFinding(ask, tables, user),
     trial: () => trialFinding(ask, tables, user),
-    lookupIndexes: () => indexesFinding(ask, tables),
-    accounts: () =>
-      accountsFinding(tables.players, {
-        ask: async sql => (await ask(sql, [])).map(row => Object.values(row as object)),
-        bets: `${tables.schema}.bets`,
-        isAccountOfBet: `player.${tables.players.columns.id} = ${asPlayerId(tables, 'bet.player_id')}
-          AND player.${tables.players.columns.currency}::text = bet.currency`,
-      }),
-    balances: async () =>
-      balancesFinding(await readBalances(balanceReader(ask), tables.players.table, tables.players)),
-    versions: () => versionsIn(ask, tables),
+    lookupIndexes: async () =>
+      indexesFinding(
+        missingIndexes(await transactionsTableOf(ask, tables)).map(index =>
+          createIndex(tables, index, 'CONCURRENTLY'),
+        ),
+        'The owner of the tables',
+      ),
+    rows: postgresRows(ask),
+    bets: {
+      bets: `${tables.schema}.bets`,
+      isAccountOfBet: `player.${tables.players.columns.id} = ${asPlayerId(tables, 'bet.player_id')}
+        AND player.${tables.players.columns.currency}::text = bet.currency`,
+    },
+    behind: () => columnsOf(ask, tables),
+    schema: () => readSchema({ engine: 'postgres', ask: text => ask(text, []) }),
     checks: () => checksIn(ask, tables),
     statements: () => statementsIn(ask, tables, user),
   })
@@ -117,39 +115,15 @@ async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Pro
   return rows.every(row => row.held !== false)
 }
 
-async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
-  const missing = missingIndexes(await transactionsTableOf(ask, tables))
-  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
-  return finding(
-    'lookup indexes',
-    'problem',
-    'Lookups and the reconciliation would read the whole table. The owner of the tables runs, while the wallet runs:',
-    missing.map(index => `${createIndex(tables, index, 'CONCURRENTLY')};`),
-  )
-}
-
 /** The tables and views below the players' table, that itself among them. */
 const withTablesBelow = (tables: Tables) => `WITH RECURSIVE
   ${relationsBelow(`SELECT ${literal(tables.players.table)}::regclass::oid`)}`
 
-export const balanceReader = (ask: Ask): BalanceReader => ({
+export const postgresRows = (ask: Ask): Rows => ({
   ask: async text => (await ask(text, [])).map(row => Object.values(row as object)),
   text: expression => `${expression}::text`,
   exact: expression => expression,
 })
-
-async function versionsIn(ask: Ask, tables: Tables): Promise<Finding[]> {
-  if (tables.players.columns.version !== null) return []
-  const rows = (await ask(
-    `${withTablesBelow(tables)}
-    SELECT format('%s.%s', relation.oid::regclass, a.attname) AS name FROM relation
-    JOIN pg_catalog.pg_class c ON c.oid = relation.oid AND c.relkind <> 'v'
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE lower(a.attname) = ANY ($1) AND a.atttypid = ANY ('{smallint,integer,bigint}'::regtype[])`,
-    [versionNames],
-  )) as { name: string }[]
-  return versionFinding(rows.map(({ name }) => name))
-}
 
 async function checksIn(ask: Ask, tables: Tables): Promise<Finding> {
   const rows = (await ask(

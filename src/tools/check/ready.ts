@@ -1,7 +1,13 @@
 /** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
 import type { Durability } from '../../stores/database/durability.js'
 import type { StoreError } from '../../stores/database/errors.js'
+import type { Players } from '../../stores/database/tables.js'
+import type { DatabaseSchema, Table } from '../init/schema.js'
+import { accountsFinding, type BetRows } from './accounts.js'
+import { balancesFinding, type Rows, readBalances } from './balances.js'
+import { columnFindings } from './columns.js'
 import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
+import type { BalanceColumn } from './statements.js'
 
 /** What differs between the engines. */
 export interface ServerChecks {
@@ -11,16 +17,22 @@ export interface ServerChecks {
   /** A debit that is rolled back. The triggers of the operator run. */
   trial(): Promise<Finding>
   lookupIndexes(): Promise<Finding>
-  accounts(): Promise<Finding>
-  balances(): Promise<Finding>
-  /** A column of the host's optimistic lock that no option names. */
-  versions(): Promise<Finding[]>
   /** Of the players' table, and below it. */
   checks(): Promise<Finding>
   statements(): Promise<Finding>
+  rows: Rows
+  bets: BetRows
+  /** The players' table, and where that is a view, what is below it. */
+  behind(): Promise<readonly BalanceColumn[]>
+  /** The catalog of the schemas of these tables. */
+  schema(names: readonly string[]): Promise<DatabaseSchema>
 }
 
-export async function allFindings(settings: CheckSettings, checks: ServerChecks): Promise<Finding[]> {
+export async function allFindings(
+  settings: CheckSettings,
+  players: Players,
+  checks: ServerChecks,
+): Promise<Finding[]> {
   const ready = await readyFindings(checks.ready, settings.allowNotDurable)
   const ofReady = ready.filter(({ subject }) => subject === 'privileges')
   const privileges = await checked('privileges', checks.privileges)
@@ -38,16 +50,39 @@ export async function allFindings(settings: CheckSettings, checks: ServerChecks)
       : finding('trial debit', 'skipped', 'not tried: see the problem above'),
     ...(settings.lookupIndexes ? [await checked('lookup indexes', checks.lookupIndexes)] : []),
     // Lists for people: what they lack is no problem either.
-    await checked('accounts', checks.accounts, 'skipped'),
-    await checked('balances', checks.balances, 'skipped'),
-    ...(await checks
-      .versions()
-      .catch((error: unknown) => [
-        finding('version column', 'skipped', `could not be checked: ${describe(error)}`),
-      ])),
+    await checked('accounts', () => accountsFinding(players, checks.rows, checks.bets), 'skipped'),
+    await checked('balances', () => playersBalances(players, checks.rows), 'skipped'),
+    ...(await otherColumns(players, checks).catch((error: unknown) => [
+      finding('player ids', 'skipped', `could not be checked: ${describe(error)}`),
+    ])),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]
+}
+
+/** @param who may create them */
+export const indexesFinding = (missing: readonly string[], who: string): Finding =>
+  missing.length === 0
+    ? finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
+    : finding(
+        'lookup indexes',
+        'problem',
+        `Lookups and the reconciliation would read the whole table. ${who} runs, while the wallet runs:`,
+        missing.map(statement => `${statement};`),
+      )
+
+async function playersBalances(players: Players, rows: Rows): Promise<Finding> {
+  const { currency, balance } = players.columns
+  const from = `(SELECT ${currency} AS currency, ${balance} AS balance FROM ${players.table})`
+  return balancesFinding(await readBalances(rows, from, players))
+}
+
+async function otherColumns({ columnNames }: Players, checks: ServerChecks): Promise<Finding[]> {
+  const behind = await checks.behind()
+  const schema = await checks.schema([...new Set(behind.map(each => each.schema))])
+  const isBehind = ({ isView, ...of }: Table) =>
+    !isView && behind.some(each => each.schema === of.schema && each.table === of.name)
+  return await columnFindings(schema, schema.tables.filter(isBehind), columnNames, checks.rows)
 }
 
 /** In the order of the report: `ready()` checks rights last, and sequences after the players' table. */

@@ -19,8 +19,9 @@ the answers. No other address is called except --settle-url, and redirects are n
 test player with 20.00 of most currencies and no other activity: balances are compared to the last
 digit. All stakes are rolled back; if no MUST failed, credits that settlements leave are staked on a last bet.
 Cases that need a settlement, a pause or a restart are skipped without theirs.`,
-  exitCodes: `The exit code is 0 if no MUST failed, 1 if one or --restart-command failed, and 2 if none did but the
-audit was not possible (also if no bet could be settled the given way), was stopped, or skipped every case.`,
+  exitCodes: `The exit code is 0 if no MUST failed, 1 if one or --restart-command failed, or every
+settlement of a type was refused, and 2 if none did but the audit was not possible (also if no bet could be
+settled the given way), was stopped, or skipped every case.`,
   options: {
     playerId: required(text('--player <id>', 'the test player: no other is touched')),
     currency: required(text('--currency <code>', 'the currency of the player: EUR')),

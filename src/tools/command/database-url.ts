@@ -1,6 +1,6 @@
 /** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
 import { isA } from '../../foreign-values.js'
-import type { Database } from './database.js'
+import { type Database, RightMissing } from './database.js'
 import { mysqlDatabase } from './mysql.js'
 import { several, text } from './option.js'
 import { wordsOf } from './output.js'
@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.js'
 const variables = ['BET_WALLET_DATABASE_URL', 'DATABASE_URL']
 const flag = '--database-url <url>'
 const meaning =
-  'postgres://… or mysql://…; other users see it in the list of processes: use the variable. The driver (pg or mysql2) is that of the current folder'
+  'postgres://… or mysql://…; other users see it in the list of processes: use the variable. The driver (pg or postgres, or mysql2) is that of the current folder'
 
 export const urlOption = { ...text(flag, meaning), variables }
 export const urlsOption = {
@@ -67,6 +67,7 @@ export async function withDatabase<T>(
   try {
     return await work(database)
   } catch (error) {
+    if (error instanceof RightMissing) error.message += ` ${error.statement((await database.about()).user)}`
     if (isA(error, Error)) error.message = withoutPassword(wordsOf(error), url)
     throw error
   } finally {

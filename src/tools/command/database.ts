@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { WalletLookups } from '../../lookups/records.js'
 import type { RoleUse } from '../../stores/database/rights.js'
 import type { MysqlPool, MysqlTables } from '../../stores/mysql/index.js'
+import type { Read } from '../check/balances.js'
 import type { CheckSettings, Finding } from '../check/finding.js'
 import type { DatabaseSchema } from '../init/schema.js'
 import { UsageError } from './usage-error.js'
@@ -33,6 +34,8 @@ export interface Database {
   about(): Promise<About>
   /** Reads the catalog. */
   schema(): Promise<DatabaseSchema>
+  /** @param from a SELECT in brackets, with the columns `currency` and `balance` */
+  balances(from: string, players: StoreTables['players'] & {}): Promise<Read>
   /** @throws {StoreError} `INVALID_OPTIONS` */
   checkTables(tables: StoreTables): void
   /** What the schema was migrated with. @returns `null`: nothing @throws {RightMissing} */
@@ -42,6 +45,11 @@ export interface Database {
   migrationSql(tables: StoreTables, choices: MigrationChoices): string
   /** @param role as the catalog spells it; on MySQL and MariaDB a role, a user, or `user@host` */
   grants(tables: StoreTables, use: RoleUse, role: string): string[]
+  /**
+   * On MySQL and MariaDB, of a store whose players' table is a view: what shows it the unique index below. The catalog
+   * of PostgreSQL shows it to all.
+   */
+  grantsBelow?(tables: StoreTables, role: string): Promise<string[]>
   lookups(options: { schema?: string; allowScan: boolean }): WalletLookups
   check(tables: StoreTables, checked: { user: string; settings: CheckSettings }): Promise<Finding[]>
   close(): Promise<void>
@@ -67,17 +75,18 @@ export const connectMs = 10_000
 export const statementMs = 60_000
 
 /**
- * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as
- * Node.js would look for it: other users may write there, and it is called with the password.
+ * The first of the drivers that is installed in the current folder: the operator's own. Not that of a folder
+ * above, as Node.js would look for it: other users may write there, and it is called with the password.
  *
  * @param advice what else to do without it
- * @throws {DatabaseError} if it is not installed
+ * @throws {DatabaseError} if none is installed
  */
-export function driver(name: 'pg' | 'mysql2', advice: string): unknown {
+export function driver(names: readonly string[], advice: string): { name: string; module: unknown } {
   const folder = process.cwd()
-  if (!existsSync(join(folder, 'node_modules', name)))
+  const name = names.find(each => existsSync(join(folder, 'node_modules', each)))
+  if (name === undefined)
     throw new DatabaseError(
-      `The driver ${name} is not installed in ${folder}: npm install ${name}, here or in a folder of tools of its own (with bet-wallet), from which you run the command.${advice}`,
+      `The driver ${names.join(' or ')} is not installed in ${folder}: npm install ${names[0]}, here or in a folder of tools of its own (with bet-wallet), from which you run the command.${advice}`,
     )
-  return createRequire(join(folder, 'package.json'))(name)
+  return { name, module: createRequire(join(folder, 'package.json'))(name) }
 }

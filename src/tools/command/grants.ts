@@ -31,10 +31,15 @@ MariaDB the role may be a user with its host: wallet@10.0.%`,
     ...playersOptions,
   },
   async work(values, role) {
-    tablesGiven(values)
+    const given = tablesGiven(values)
     return await withDatabase(databaseUrlOf(values.databaseUrl), async database => {
-      const statements = database.grants(await tablesIn(database, values), values.use, role)
-      if (values.use === 'store') console.log(grantsOfHook)
+      const tables = given ?? (await tablesIn(database, values))
+      const statements = database.grants(tables, values.use, role)
+      if (values.use === 'store') {
+        console.log(grantsOfHook)
+        // Where the options name the table, no statement is sent.
+        if (given === null) statements.push(...((await database.grantsBelow?.(tables, role)) ?? []))
+      }
       for (const statement of statements) console.log(escapeInvisible(`${statement};`))
       return 0
     })

@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { existing, projectFiles, writeFiles } from '../init/files.js'
+import { accountsQuery, playersOf } from '../init/mapping.js'
 import { projectReport, proposalReport } from '../init/printed.js'
 import { type Answers, type Proposal, propose } from '../init/propose.js'
 import type { DatabaseSchema } from '../init/schema.js'
 import { plain } from '../report/text.js'
+import type { Database } from './database.js'
 import { databaseUrlOf, urlOption, withDatabase } from './database-url.js'
 import { option, otherwise, several, text } from './option.js'
-import { printReport } from './output.js'
+import { printReport, wordsOf } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
@@ -28,7 +30,7 @@ const answerOptions = {
   ),
   'minor-units': text(
     '--minor-units <number>',
-    'decimals of an integer balance: 2 for cents; by currency: EUR=2,JPY=0; none: a text, or a numeric' +
+    'decimals of an integer balance, or of a numeric(p,0): 2 for cents; by currency: EUR=2,JPY=0; none: a text, or a numeric' +
       ' without a scale, is in whole units',
   ),
   'may-bet': several(
@@ -42,8 +44,8 @@ const answerOptions = {
 export const init = command({
   usage: 'init',
   summary: "reads your schema, proposes the mapping of your players' table, and writes store, server and kit",
-  about: `Reads the catalog of your database (no rows), proposes which table, id, currency, balance and unit
-the wallet uses, each with its reason, and asks who may bet. It writes the files of
+  about: `Reads the catalog of your database, proposes which table, id, currency, balance and unit the wallet
+uses, each with its reason, shows the greatest balance of each currency, and asks who may bet. It writes the files of
 docs/first-hour.md into the current folder, and prints the next commands. Without a terminal it
 names each option that is missing. It changes nothing in the database, and overwrites no file.`,
   exitCodes: 'The exit code is 0, or 2 if nothing was written.',
@@ -56,9 +58,10 @@ names each option that is missing. It changes nothing in the database, and overw
     const cwd = process.cwd()
     const { isModule, missing, add } = manifestIn(join(cwd, folder))
     const url = databaseUrlOf(databaseUrl)
-    const schema = await withDatabase(url, database => database.schema())
     return await withTerminal(async ask => {
-      const proposal = await decide(schema, answers, ask)
+      const proposal = await withDatabase(url, async database =>
+        decide(await database.schema(), answers, ask, database.balances),
+      )
       if (proposal === null) return 2
       const files = projectFiles(proposal.mapping, isModule, folder)
       const paths = files.map(({ path }) => path)
@@ -134,6 +137,34 @@ async function withTerminal<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
   }
 }
 
+/** With each unit that is asked for. */
+async function balancesOf(
+  proposal: Exclude<Proposal, { status: 'impossible' }>,
+  read: Database['balances'],
+): Promise<string[]> {
+  try {
+    if (proposal.status === 'ready') {
+      const { lines, warnings } = await read(accountsQuery(proposal.mapping), playersOf(proposal.mapping))
+      return [...lines, ...warnings]
+    }
+    const lines: string[] = []
+    for (const minorUnits of proposal.accounts === null ? [] : [2, 0]) {
+      const found = await read(proposal.accounts ?? '', {
+        ...anyTable,
+        balanceType: 'minor-units',
+        minorUnits,
+      })
+      lines.push(...found.lines.map(line => `--minor-units ${minorUnits}: ${line}`))
+    }
+    return lines
+  } catch (error) {
+    return [`could not be read: ${wordsOf(error)}`]
+  }
+}
+
+/** Which columns the accounts are of, their query says. */
+const anyTable = { table: 'pam.a', id: 'a', idType: 'bigint', currency: 'a', balance: 'a' } as const
+
 /**
  * Prints the proposal, and asks for what is unclear until nothing is.
  *
@@ -144,13 +175,14 @@ export async function decide(
   schema: DatabaseSchema,
   given: Answers,
   ask: Ask,
+  read: Database['balances'],
 ): Promise<Extract<Proposal, { status: 'ready' }> | null> {
   const answers = { ...given }
   let asked: keyof Answers | undefined
   for (;;) {
     const proposal = propose(schema, answers)
     if (proposal.status !== 'impossible') {
-      printReport(proposalReport(proposal))
+      printReport(proposalReport(proposal, await balancesOf(proposal, read)))
       if (proposal.status === 'ready') return proposal
       asked = proposal.questions[0]?.option
     } else if (asked === undefined) throw new UsageError(proposal.problem)

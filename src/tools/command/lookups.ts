@@ -34,13 +34,13 @@ export const bet = command({
   async work(values, betId) {
     const history = await withLookups(values, lookups => lookups.bet(betId))
     const report = history === null ? unknownBetReport(betId) : betReport(history)
-    deliver(report, history && withStory(history), values)
+    deliver(report, history && withExplanation(history), values)
     return history === null ? 1 : 0
   },
 })
 
-/** The records, each transaction with its rule, and the story. */
-function withStory(history: BetHistory) {
+/** The records, each transaction with its rule, and the explanation. */
+function withExplanation(history: BetHistory) {
   const { verdict, steps, now, notes } = explainBet(history)
   const transactions = steps.map(({ transaction, rule, why }) => ({ ...transaction, rule, why }))
   return { ...history, transactions, verdict, now, notes }

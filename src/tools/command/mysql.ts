@@ -1,13 +1,16 @@
 /** The operator's database on MySQL or MariaDB, with the driver `mysql2`. */
 import { fieldOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
+import { rightsBelow } from '../../stores/mysql/base-tables.js'
+import { judgePlayersTable } from '../../stores/mysql/check-players-table.js'
 import { createMysqlLookups } from '../../stores/mysql/index.js'
 import { migrateMysql, mysqlMigrationSql } from '../../stores/mysql/migrate.js'
 import { migratedWith } from '../../stores/mysql/migrated-with.js'
 import { granteeOf } from '../../stores/mysql/sql/quoting.js'
 import { rightsOf } from '../../stores/mysql/sql/rights.js'
 import { tablesOf } from '../../stores/mysql/tables.js'
-import { checkMysql } from '../check/mysql.js'
+import { readBalances } from '../check/balances.js'
+import { checkMysql, mysqlRows } from '../check/mysql.js'
 import type { Ask } from '../check/mysql-view.js'
 import { readSchema } from '../init/schema.js'
 import {
@@ -36,7 +39,7 @@ interface Pool {
 }
 
 function poolOf(uri: string, advice: string): Pool {
-  const { createPool } = driver('mysql2', advice) as { createPool(options: object): Pool }
+  const { createPool } = driver(['mysql2'], advice).module as { createPool(options: object): Pool }
   try {
     return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
   } catch {
@@ -81,9 +84,13 @@ export function mysqlDatabase(url: string, advice: string): Database {
       }
     },
     schema: () => readSchema({ engine: 'mysql', ask }),
+    balances: (from, players) => readBalances(mysqlRows(ask), from, tablesOf({ players }).players),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
-    migrate: (tables, { transaction: _, ...settings }) => migrateMysql(pool, tables, settings),
+    async migrate(tables, { transaction: _, ...settings }) {
+      await judgePlayersTable({ rows: ask }, tablesOf(tables))
+      return await migrateMysql(pool, tables, settings)
+    },
     migrationSql(tables, { lookupIndexes, allowOtherOptions, transaction }) {
       if (!transaction)
         throw new UsageError('--no-transaction is for PostgreSQL: here every statement commits by itself')
@@ -94,6 +101,10 @@ export function mysqlDatabase(url: string, advice: string): Database {
       return mysqlMigrationSql(tables, { lookupIndexes })
     },
     grants: mysqlGrants,
+    async grantsBelow(tables, role) {
+      const rights = await rightsBelow({ rows: ask }, tablesOf(tables).players.tableName)
+      return grantStatements(rights, granteeOf(role), { severalObjects: false })
+    },
     lookups: options => createMysqlLookups(pool, options),
     check: (tables, checked) => checkMysql(pool, ask, tables, checked),
     close: () => pool.promise().end(),

@@ -1,5 +1,6 @@
 /** An option of a command, declared once: parsing, `--help` and docs/configuration.md read it. */
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { microsecondsOf } from '../../lookups/times.js'
 import { standardOutput, writable } from './output.js'
@@ -22,6 +23,8 @@ export interface Option<T> {
   readonly variables?: readonly string[]
   /** What the command prints in place of its work. */
   readonly printed?: () => string
+  /** Its value is a file, which no other one of these may be. */
+  readonly isOutput?: true
   /** What messages of the tools call it, if not by its name in the declaration: `settle.url`. */
   readonly codeName?: string
 }
@@ -102,12 +105,16 @@ export const time = one((value, name) => {
   )
 })
 
+function outputOf(read: (file: string) => string) {
+  return (flag: string, meaning: string) => ({ ...one(read)(flag, meaning), isOutput: true as const })
+}
+
 /** A file that is written at the end. */
-export const output = one(writable)
+export const output = outputOf(writable)
 
 /** Of every command with a result. */
 export const outputs = {
-  json: one(file => (file === standardOutput ? file : writable(file)))(
+  json: outputOf(file => (file === standardOutput ? file : writable(file)))(
     '--json <file>',
     'the result as JSON; - prints it in place of the text',
   ),
@@ -175,8 +182,22 @@ export function valuesOf<O extends Options>(options: O, given: Given): Values<O>
     if (texts.includes('')) throw new UsageError(`--${nameOf(each)} is missing: its value is empty`)
     if (texts.length > 0) values[key] = each.read(texts, `--${nameOf(each)}`)
   }
+  checkOutputs(options, values)
   for (const each of Object.values(options))
     if (each.isRequired && textsOf(each).length === 0)
       throw new UsageError(`--${nameOf(each)} is missing; there is no default`)
   return values as Values<O>
+}
+
+/** The second report would replace the first. */
+function checkOutputs(options: Options, values: Readonly<Record<string, unknown>>): void {
+  const files = new Map<string, string>()
+  for (const [key, each] of Object.entries(options)) {
+    if (!each.isOutput || values[key] === undefined) continue
+    const file = resolve(String(values[key]))
+    const other = files.get(file)
+    if (other !== undefined)
+      throw new UsageError(`--${other} and --${nameOf(each)} name the same file: ${file}`)
+    files.set(file, nameOf(each))
+  }
 }

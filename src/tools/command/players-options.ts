@@ -48,7 +48,7 @@ export const playersOptions = {
   },
   ...columnOptions,
   ownPlayers: on('--own-players', "instead of all these: a table of the library's own"),
-  outbox: on('--outbox', 'every commit also writes an event, for a relay: docs/events.md'),
+  outbox: on('--outbox', 'every commit also writes an event, for a relay: docs/your-own-code.md'),
   schema: schemaOption,
 }
 

@@ -1,47 +1,25 @@
 /** The operator's database on PostgreSQL, with the driver `pg`. */
 import { fieldOf, textOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
+import { judgePlayersTable } from '../../stores/postgres/check.js'
+import type { Ask } from '../../stores/postgres/client.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
 import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { migratedWith } from '../../stores/postgres/migrated-with.js'
 import { quoted } from '../../stores/postgres/sql/quoting.js'
 import { rightsOf } from '../../stores/postgres/sql/rights.js'
 import { tablesOf } from '../../stores/postgres/tables.js'
-import { checkPostgres } from '../check/postgres.js'
+import { readBalances } from '../check/balances.js'
+import { checkPostgres, postgresRows } from '../check/postgres.js'
 import { readSchema } from '../init/schema.js'
-import {
-  type About,
-  connectionsMax,
-  connectMs,
-  type Database,
-  driver,
-  RightMissing,
-  type StoreTables,
-  statementMs,
-} from './database.js'
-
-interface Pool {
-  query(statement: string | object, values?: unknown[]): Promise<{ rows: unknown[] }>
-  connect(): Promise<unknown>
-  on(event: 'error', listener: () => void): unknown
-  end(): Promise<void>
-}
-
-function poolOf(connectionString: string, advice: string): Pool {
-  const { Pool } = driver('pg', advice) as { Pool: new (options: object) => Pool }
-  const pool = new Pool({ connectionString, max: connectionsMax, connectionTimeoutMillis: connectMs })
-  // A connection that breaks while nothing runs on it: the next statement reports it.
-  pool.on('error', () => {})
-  return pool
-}
+import { type About, type Database, RightMissing, type StoreTables } from './database.js'
+import { postgresDriver } from './postgres-driver.js'
 
 export const postgresGrants: Database['grants'] = (tables, use, role) =>
   grantStatements(rightsOf(tablesOf(tables), use), quoted(role), { severalObjects: true })
 
 export function postgresDatabase(url: string, advice: string): Database {
-  const pool = poolOf(url, advice)
-  const ask = async (text: string, values: unknown[] = []) =>
-    (await pool.query({ text, values, query_timeout: statementMs })).rows
+  const { client, ask, end } = postgresDriver(url, advice)
   return {
     url,
     mysqlPool: null,
@@ -54,14 +32,19 @@ export function postgresDatabase(url: string, advice: string): Database {
       throw new Error('the server returned no row')
     },
     schema: () => readSchema({ engine: 'postgres', ask }),
+    balances: (from, players) => readBalances(postgresRows(ask), from, tablesOf({ players }).players),
     checkTables: tablesOf,
     registered: options => registered(ask, options),
-    migrate: (tables, { transaction: _, ...settings }) => migratePostgres(pool, tables, settings),
+    async migrate(tables, { transaction: _, ...settings }) {
+      await judgePlayersTable(ask as Ask, tablesOf(tables))
+      const alone = postgresDriver(url, advice, 1)
+      return await migratePostgres(alone.client, tables, settings).finally(alone.end)
+    },
     migrationSql: postgresMigrationSql,
     grants: postgresGrants,
-    lookups: options => createPostgresLookups(pool, options),
-    check: (tables, checked) => checkPostgres(pool, ask, tables, checked),
-    close: () => pool.end(),
+    lookups: options => createPostgresLookups(client, options),
+    check: (tables, checked) => checkPostgres(client, ask, tables, checked),
+    close: end,
   }
 }
 

@@ -33,7 +33,7 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
     to: required(text('--to <time>', 'its end, which is not part of it: at least a minute ago')),
     mapping: option(
       '--mapping <file.json>',
-      'its columns, words and dates, if they are others: docs/reconciliation.md',
+      'its columns, words and dates, if they are others: docs/records.md',
       readJson,
     ),
     marginMs: duration(

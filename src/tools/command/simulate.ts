@@ -167,9 +167,9 @@ function reconcileLine(file: string, startedAt: string): string {
 }
 
 /** What was not judged is 2, whatever was found beside it. */
-function exitCodeOf({ passed, stopped, unjudged, complete, differencesCount }: SimulationReport): number {
+function exitCodeOf({ passed, stopped, inconclusive, complete, differencesCount }: SimulationReport): number {
   if (passed) return stopped ? 2 : 0
-  return unjudged === null && (!complete || differencesCount > 0) ? 1 : 2
+  return inconclusive === null && (!complete || differencesCount > 0) ? 1 : 2
 }
 
 /** From one fault to the next; `null`: there is none. */

@@ -35,10 +35,10 @@ a platform and a wallet. Nothing is written to disk, and there are no credential
 
 /** Serves the wallet below /wallet, and everything else by the page. */
 async function serve(port: number): Promise<{ url: string; stop(): Promise<void> }> {
-  const { store, lookups } = createMemoryWallet(players)
+  const { store, lookups, deposit } = createMemoryWallet(players)
   const wallet = createNodeListener(store, {
     basePath: '/wallet',
-    // A wallet with play money on this machine. Yours checks who calls: docs/authentication.md.
+    // A wallet with play money on this machine. Yours checks who calls: docs/http.md.
     authenticate: ({ headers }) => isLocalHost(headers),
     // Stands for the operator's own settlement code.
     routes: { '/settlement': body => recordSettlement(store, body) },
@@ -51,7 +51,7 @@ async function serve(port: number): Promise<{ url: string; stop(): Promise<void>
   const url = `http://${host}:${(server.address() as AddressInfo).port}`
   const playerIds = players.map(({ playerId }) => playerId)
   const storage = 'This wallet keeps its data in memory: all of it is gone when the command stops.'
-  page = createTryPage({ baseUrl: `${url}/wallet`, lookups, playerIds, storage })
+  page = createTryPage({ baseUrl: `${url}/wallet`, lookups, playerIds, storage, deposit })
   return {
     url,
     stop: () =>

@@ -188,8 +188,9 @@ const mysqlScaleMax = 20
 
 export type BalanceType = 'numeric' | 'text' | 'minor-units'
 
-export function balanceTypeOf(engine: Engine, { type }: Column): BalanceType | null {
-  if (['numeric', 'decimal'].includes(type)) return 'numeric'
+/** Minor units are kept in decimals too: without a fraction, they are asked for as of an integer. */
+export function balanceTypeOf(engine: Engine, { type, scale }: Column): BalanceType | null {
+  if (['numeric', 'decimal'].includes(type)) return scale === 0 ? 'minor-units' : 'numeric'
   if (integerTypes.includes(type)) return 'minor-units'
   const texts = engine === 'mysql' ? ['varchar', 'char', 'tinytext', 'text'] : textTypes.postgres
   return texts.includes(type) ? 'text' : null
@@ -208,9 +209,8 @@ export function balanceProblem(engine: Engine, column: Column): string | null {
   if (declared.includes('zerofill')) return 'ZEROFILL adds zeros to its text'
   if (smallTypes.includes(type)) return `${declared} is too small for money`
   if (!['numeric', 'decimal'].includes(type) || precision === null || scale === null) return null
-  if (scale === 0)
-    return `${declared} may hold cents (1005 is 10.05) or whole units (1005.00): change it to bigint, which keeps its values, and init asks which`
-  if (scale < 2) return `${declared} would round cents: widen it, or use an integer of minor units`
+  if (scale < 0 || scale === 1)
+    return `${declared} would round cents: widen it, or use an integer of minor units`
   if (precision - scale < wholeDigitsMin) return `${declared} is too small for money`
   return engine === 'mysql' && scale > mysqlScaleMax
     ? `${declared} has more than ${mysqlScaleMax} decimals`

@@ -1,9 +1,9 @@
 /** The kit's copy of the players' table, in a schema of its own: what `store.ts` holds of it for `kit.ts`. */
 import { balanceTypeOf, idTypeOf, isUniqueAlone, lockedColumns } from './candidates.js'
-import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions } from './mapping.js'
+import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions, timesUnits } from './mapping.js'
 import { type Condition, closedValue, literalOf } from './may-bet.js'
 import type { Column } from './schema.js'
-import { sqlName, sqlText } from './source-text.js'
+import { sqlName } from './source-text.js'
 
 export const copySchema = 'bet_wallet_kit'
 
@@ -260,12 +260,9 @@ function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string
       ? `${name} = (${name}::numeric + ${amount})::text`
       : `${name} = CAST(${name} AS ${decimal}) + ${amount}`
   }
-  if (typeof minorUnits === 'number') return `${name} = ${name} + ${amount} * 1${'0'.repeat(minorUnits)}`
-  const factors = Object.entries(unitsOfKit(minorUnits)).map(
-    ([code, digits]) => `WHEN ${sqlText(engine, code)} THEN 1${'0'.repeat(digits)}`,
-  )
   const currency = sqlName(engine, currencyColumn({ engine, balance, minorUnits, ...mapping }))
-  return `${name} = ${name} + ${amount} * CASE ${currency} ${factors.join(' ')} END`
+  const units = typeof minorUnits === 'number' ? minorUnits : unitsOfKit(minorUnits)
+  return `${name} = ${name} + ${amount}${timesUnits(engine, units, currency)}`
 }
 
 const digitsOfInteger: Readonly<Record<string, number>> = { int: 9, integer: 9, bigint: 18 }
@@ -275,7 +272,11 @@ const scaleMax = 18
 
 /** `null`: the column holds every amount. */
 export function limitsOf({ engine, balance, minorUnits }: Mapping): { digits: number; scale: number } | null {
-  if (minorUnits !== null) return { digits: digitsOfInteger[balance.type] ?? 18, scale: scaleOf(minorUnits) }
+  if (minorUnits !== null) {
+    const kept = scaleOf(minorUnits)
+    const digits = Math.min(balance.precision ?? scaleMax, wholeMax + kept)
+    return { digits: digitsOfInteger[balance.type] ?? digits, scale: kept }
+  }
   if (balanceTypeOf(engine, balance) === 'text') {
     // With a sign and a point.
     const digits = (balance.length ?? 1_000) - 2

@@ -62,8 +62,14 @@ const withoutExtensions = ({ path, text }: WrittenFile): WrittenFile => ({
 function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFile {
   const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
   if (own.length === 0) return { path, text }
-  const line = `    minorUnits: currency => new Map([${own.join(', ')}]).get(currency), // of codes outside ISO 4217\n`
-  return { path, text: text.replace("    basePath: '/wallet',\n", found => found + line) }
+  const decimals = `// Of codes outside ISO 4217.\nconst minorUnits = (currency: string) => new Map([${own.join(', ')}]).get(currency)\n\n`
+  return {
+    path,
+    text: text
+      .replace('async function main', found => decimals + found)
+      .replace("    basePath: '/wallet',\n", found => `${found}    minorUnits,\n`)
+      .replace('(store, body)', '(store, body, { minorUnits })'),
+  }
 }
 
 /** The package's own, wherever it is installed. */

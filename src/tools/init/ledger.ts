@@ -1,6 +1,6 @@
 /** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
 import { balanceTypeOf, isEntriesName, wordsOf } from './candidates.js'
-import type { Ledger, Mapping } from './mapping.js'
+import { idPlace, type Ledger, type Mapping, sourceOf, timesUnits } from './mapping.js'
 import type { Column, Table } from './schema.js'
 import { inTemplate, sqlName } from './source-text.js'
 
@@ -44,35 +44,41 @@ function linkOf(table: Table, id: Column, other: Table): Ledger['link'] | null {
 
 /** A function of store.ts, which the operator completes and switches on. */
 export function ledgerLines(mapping: Mapping): string[] {
-  const { engine, table, id, balance, ledgers, accountPerCurrency } = mapping
+  const { engine, table, id, balance, ledgers, accountPerCurrency, onlyCurrency } = mapping
   const [ledger] = ledgers
   if (ledger === undefined) return []
   const name = (text: string) => sqlName(engine, text)
   const { link, amount, balanceAfter, required } = ledger
-  const places = (index: number) => (engine === 'postgres' ? `$${index}` : '?')
-  const isMinor = mapping.minorUnits !== null
+  const place = (index: number) => (engine === 'postgres' ? `$${index}` : '?')
+  const currency = mapping.currency === null ? null : `player.${name(mapping.currency.name)}`
+  const isWhole = balanceTypeOf(engine, amount) === 'minor-units'
+  const units =
+    isWhole && mapping.minorUnits !== null
+      ? timesUnits(engine, mapping.minorUnits, sourceOf(mapping).shown)
+      : ''
   const columns = [link[0], amount, ...(balanceAfter === null ? [] : [balanceAfter])]
   const shown = [
     `player.${name(link[1].name)}`,
-    engine === 'postgres' ? '$1::numeric' : 'CAST(? AS decimal(38, 18))',
+    `${engine === 'postgres' ? '$1::numeric' : 'CAST(? AS decimal(38, 18))'}${units}`,
     ...(balanceAfter === null ? [] : [`player.${name(balance.name)}`]),
   ]
-  const currency = accountPerCurrency && mapping.currency !== null ? name(mapping.currency.name) : null
-  const one =
-    currency === null ? '' : ` AND player.${currency}${engine === 'postgres' ? '::text' : ''} = ${places(3)}`
-  const sql = `INSERT INTO ${name(ledger.table.schema)}.${name(ledger.table.name)} (${columns.map(each => name(each.name)).join(', ')}) SELECT ${shown.join(', ')} FROM ${name(table.schema)}.${name(table.name)} player WHERE player.${name(id.name)} = ${places(2)}${one}`
+  // A player may have a row for each.
+  const isOne = currency !== null && (accountPerCurrency || onlyCurrency !== null)
+  const one = isOne ? ` AND ${currency}${engine === 'postgres' ? '::text' : ''} = ${place(3)}` : ''
+  const sql = `INSERT INTO ${name(ledger.table.schema)}.${name(ledger.table.name)} (${columns.map(each => name(each.name)).join(', ')}) SELECT ${shown.join(', ')} FROM ${name(table.schema)}.${name(table.name)} player WHERE player.${name(id.name)} = ${idPlace(mapping, place(2))}${one}`
   return [
     `// Adds an entry to ${ledger.table.name} for each change of a balance, in the same commit. To use it, call it in withinTransaction.`,
     ...(required.length === 0
       ? []
       : [`// An entry also needs: ${required.map(each => each.name).join(', ')}.`]),
-    ...(isMinor
+    ...(mapping.minorUnits !== null && units === ''
       ? ['// The amount is in whole units of the currency: multiply it if the column holds minor units.']
       : []),
+    `// The wallet's user needs INSERT on it, and SELECT (${link[1].name}) on ${table.name}.`,
     'export async function addEntries(query: Query, pending: readonly PendingCommit[]) {',
     '  for (const { changes: { transaction, account } } of pending)',
     '    if (Number(account.delta) !== 0)',
-    `      await query(\`${inTemplate(sql)}\`, [account.delta, transaction.playerId${currency === null ? '' : ', account.currency'}])`,
+    `      await query(\`${inTemplate(sql)}\`, [account.delta, transaction.playerId${isOne ? ', account.currency' : ''}])`,
     '}',
   ]
 }

@@ -79,6 +79,23 @@ export const fractionTextOf = (units: MinorUnits) =>
         .map(([code, digits]) => `${code} ${digits}`)
         .join(', ')}`
 
+/** ` * 100`: what makes an amount one in minor units. */
+export function timesUnits(engine: Engine, units: MinorUnits, currency: string): string {
+  const factor = (digits: number) => `1${'0'.repeat(digits)}`
+  if (typeof units === 'number') return ` * ${factor(units)}`
+  const factors = Object.entries(units).map(
+    ([code, digits]) => `WHEN ${sqlText(engine, code)} THEN ${factor(digits)}`,
+  )
+  return ` * CASE ${currency} ${factors.join(' ')} END`
+}
+
+/** A playerId in the type of the column: MySQL and MariaDB would compare a text as a float. */
+export function idPlace({ engine, id }: Mapping, place: string): string {
+  const idType = idTypeOf(engine, id)
+  if (engine === 'postgres' || idType === 'text') return place
+  return idType === 'bigint' ? 'CAST(? AS SIGNED)' : "UNHEX(REPLACE(?, '-', ''))"
+}
+
 /** The decimals of the named codes outside ISO 4217: no amount may have more than the balance holds. */
 export function ownDecimals({ onlyCurrency, minorUnits, balance }: Mapping): Record<string, number> {
   const codes = onlyCurrency === null ? Object.keys(Object(minorUnits)) : [onlyCurrency]
@@ -95,7 +112,8 @@ export const viewName = 'bet_wallet_players'
 const currencyName = 'currency'
 
 /** A type of PostgreSQL that the store cannot read, such as citext. */
-const isCast = ({ currency }: Mapping) => currency?.type === 'user-defined' && currency.labels === null
+const isCast = ({ currency }: Pick<Mapping, 'currency'>) =>
+  currency?.type === 'user-defined' && currency.labels === null
 
 /** Whether the store needs a view: the table lacks a currency as text, or has several rows of a player. */
 export const needsView = (mapping: Mapping): boolean =>
@@ -138,21 +156,37 @@ export function playersWords(mapping: Mapping): string[] {
   ])
 }
 
-/** The statement that creates the view; `null`: the store reads the table itself. */
-export function viewStatement(mapping: Mapping): string | null {
-  if (!needsView(mapping)) return null
-  const { engine, table, id, balance, currency, onlyCurrency, codeBehind } = mapping
+type Source = Pick<Mapping, 'engine' | 'table' | 'currency' | 'onlyCurrency' | 'codeBehind'>
+
+/** The currency of a row, as text where it is not one, and the rows that are players. */
+export function sourceOf({ engine, table, currency, onlyCurrency, codeBehind }: Source) {
   const name = (text: string) => sqlName(engine, text)
   const asText = (code: string) => (engine === 'postgres' ? `${code}::text` : code)
   const column = currency === null ? '' : name(currency.name)
   const shown = () => {
     if (codeBehind !== null) return asText(`(${codeOf(engine, codeBehind)})`)
     if (currency === null) return asText(sqlText(engine, onlyCurrency ?? ''))
-    return isCast(mapping) ? asText(column) : column
+    return isCast({ currency }) ? asText(column) : column
   }
-  const as = name(currencyColumn(mapping))
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
+  const from = `${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
+  return { shown: shown(), from }
+}
+
+/** The accounts, as `check` reads them too. */
+export const accountsQuery = ({ balance, ...source }: Source & Pick<Mapping, 'balance'>): string => {
+  const { shown, from } = sourceOf(source)
+  return `(SELECT ${shown} AS currency, ${sqlName(source.engine, balance.name)} AS balance FROM ${from})`
+}
+
+/** The statement that creates the view; `null`: the store reads the table itself. */
+export function viewStatement(mapping: Mapping): string | null {
+  if (!needsView(mapping)) return null
+  const { engine, table, id, balance } = mapping
+  const name = (text: string) => sqlName(engine, text)
+  const { shown, from } = sourceOf(mapping)
+  const as = name(currencyColumn(mapping))
   const shownAlready = [id.name, balance.name, currencyColumn(mapping)]
   const version = versionColumn(table)
   const read = [...(version === null ? [] : [version]), ...readColumns(mapping)]
@@ -161,8 +195,8 @@ export function viewStatement(mapping: Mapping): string | null {
   )
   return (
     `CREATE OR REPLACE VIEW ${name(table.schema)}.${name(viewName)} AS ` +
-    `SELECT ${name(id.name)}, ${shown() === as ? as : `${shown()} AS ${as}`}, ${name(balance.name)}${others.join('')} ` +
-    `FROM ${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
+    `SELECT ${name(id.name)}, ${shown === as ? as : `${shown} AS ${as}`}, ${name(balance.name)}${others.join('')} ` +
+    `FROM ${from}`
   )
 }
 
@@ -195,9 +229,17 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
     `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
   const read = (columns: readonly Column[], relation: string, schema?: string) =>
     grant(`SELECT (${columns.map(each => name(each.name)).join(', ')})`, relation, schema)
-  const persons = mayBet.flatMap(({ behind, column }) =>
-    behind === null ? [] : [read([...new Set([behind.key, column])], behind.to.name, behind.to.schema)],
+  const usage = (schema: string) =>
+    engine === 'postgres' && schema !== table.schema
+      ? [`GRANT USAGE ON SCHEMA ${name(schema)} TO ${name(role)};`]
+      : []
+  const behind = mayBet.flatMap(each =>
+    each.behind === null ? [] : [{ ...each.behind, column: each.column }],
   )
+  const persons = [
+    ...new Set(behind.flatMap(({ to }) => usage(to.schema))),
+    ...behind.map(({ to, key, column }) => read([...new Set([key, column])], to.name, to.schema)),
+  ]
   if (engine === 'postgres' || !(needsView(mapping) || table.isView)) {
     const columns = readColumns(mapping)
     const relation = needsView(mapping) ? viewName : table.name

@@ -11,8 +11,15 @@ import {
 } from './mapping.js'
 import type { Proposal } from './propose.js'
 
-/** The mapping, its reasons, and what is still to be answered. */
-export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible' }>): Report {
+/**
+ * The mapping, its reasons, and what is still to be answered.
+ *
+ * @param balances of each currency the greatest, as the wallet would read it
+ */
+export function proposalReport(
+  proposal: Exclude<Proposal, { status: 'impossible' }>,
+  balances: readonly string[],
+): Report {
   const { questions, notes } = { questions: [], notes: [], ...proposal }
   const missing = questions.map(({ option }) => `--${option}`).join(' and ')
   const textOf = (text: string): Block => ({ kind: 'text', text })
@@ -29,6 +36,10 @@ export function proposalReport(proposal: Exclude<Proposal, { status: 'impossible
         heading: `--${option}`,
         blocks: [textOf(text), factsOf(choices.map(({ value, reason }) => [value, reason]))],
       })),
+      {
+        heading: 'The greatest balance of each currency: compare it with what the player sees',
+        blocks: [{ kind: 'list', items: balances }],
+      },
       { heading: 'Notes', blocks: [{ kind: 'list', items: notes }] },
     ],
     footnotes: [],
@@ -67,7 +78,8 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
   const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
   const [own] = Object.entries(ownDecimals(mapping))
-  const currency = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
+  const units = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
+  const currency = mapping.accountPerCurrency ? `${units} --accounts …` : units
   const steps = [
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
     missing.length > 0 && `${add} ${missing.join(' ')}`,
@@ -78,7 +90,7 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
     `npx bet-wallet migrate ${table} --lookup-indexes  # creates the library's tables; with --print, SQL for your migration tool`,
     `${at('kit.ts')}  # fills the schema bet_wallet_kit, and drops it: on a copy of your database`,
     `${at('server.ts')}  # serves the calls; the password is in BET_WALLET_PASSWORD. For the audit: AUDIT=1`,
-    `npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency ${currency} --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds`,
+    `npx bet-wallet audit http://127.0.0.1:3000/wallet --player … --other-player … --currency ${currency} --user platform --settle-url /settlement  # tests the running server with two of your players, who have funds${mapping.accountPerCurrency ? '; --accounts: all currencies of the first' : ''}`,
     'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
     ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
     "npx bet-wallet check  # tests the database, as the wallet's user",

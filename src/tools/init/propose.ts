@@ -25,6 +25,7 @@ import {
 } from './candidates.js'
 import { ledgersOf } from './ledger.js'
 import {
+  accountsQuery,
   fractionTextOf,
   type Mapping,
   type MinorUnits,
@@ -81,7 +82,13 @@ export type Proposal =
       notes: readonly string[]
     }
   /** With the parts that are known already. */
-  | { status: 'unclear'; reasons: readonly Reason[]; questions: readonly Question[] }
+  | {
+      status: 'unclear'
+      reasons: readonly Reason[]
+      questions: readonly Question[]
+      /** Where the unit is asked: the accounts, as a SELECT in brackets; `null`: which they are, is asked too. */
+      accounts: string | null
+    }
   /** An answer, or the whole schema, is not supported. */
   | { status: 'impossible'; problem: string }
 
@@ -93,7 +100,8 @@ type Decision<T> = { value: T; reason: string } | { question: Question }
 export function propose(schema: DatabaseSchema, answers: Answers): Proposal {
   try {
     const table = chosenTable(schema, answers)
-    if ('question' in table) return { status: 'unclear', reasons: [], questions: [table.question] }
+    if ('question' in table)
+      return { status: 'unclear', reasons: [], questions: [table.question], accounts: null }
     return proposeColumns(schema, table, answers)
   } catch (error) {
     if (error instanceof Impossible) return { status: 'impossible', problem: error.message }
@@ -120,7 +128,14 @@ function proposeColumns(
   const questions = Object.values(parts).flatMap(part =>
     part !== null && 'question' in part ? [part.question] : [],
   )
-  if (questions.length > 0) return { status: 'unclear', reasons, questions }
+  if (questions.length > 0) {
+    const isOfUnit = 'value' in balance && balanceTypeOf(engine, balance.value) === 'minor-units'
+    const accounts =
+      isOfUnit && 'value' in currency && units !== null && 'question' in units
+        ? accountsQuery({ engine, table, balance: balance.value, ...currency.value })
+        : null
+    return { status: 'unclear', reasons, questions, accounts }
+  }
   const decided = parts as Decided
   const mapping: Mapping = {
     engine,

@@ -1,8 +1,9 @@
 /** The operator's tables, as the catalogs describe them. No row is read. */
 
 import { sourcesIn } from '../../stores/mysql/base-tables.js'
+import { type Engine, sqlText } from './source-text.js'
 
-export type Engine = 'postgres' | 'mysql'
+export type { Engine }
 
 export interface Column {
   name: string
@@ -36,7 +37,6 @@ export interface Table {
   columns: readonly Column[]
   /** The columns of each unique index without a condition or an expression. */
   uniqueKeys: readonly (readonly string[])[]
-  /** Its columns on MySQL and MariaDB. On PostgreSQL empty. */
   primaryKey: readonly string[]
   /** The texts of its CHECKs that the user may see. */
   checks: readonly string[]
@@ -60,12 +60,16 @@ export interface DatabaseSchema {
   exactCollation: string | null
 }
 
-/** Runs a query on the catalog: rows as objects on PostgreSQL, as lists of values on MySQL. */
+/**
+ * Runs a query on the catalog: rows as objects on PostgreSQL, as lists of values on MySQL. Of these schemas
+ * there; otherwise of the default one, or of all.
+ */
 export type CatalogDatabase =
   | { engine: 'postgres'; ask(text: string, values?: unknown[]): Promise<readonly unknown[]> }
   | {
       engine: 'mysql'
       ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
+      schemas?: readonly string[]
     }
 
 type Row = Record<string, unknown>
@@ -80,7 +84,8 @@ export async function readSchema(database: CatalogDatabase): Promise<DatabaseSch
           Object.fromEntries(names.map((name, index) => [name, values[index]])),
         )
   const found: Partial<Record<Part, Row[]>> = {}
-  for (const [part, query] of Object.entries(queriesOf[engine]) as [Part, string][])
+  const ofSchema = ofSchemas('schemas' in database ? database.schemas : undefined)
+  for (const [part, query] of Object.entries(queriesOf(ofSchema)[engine]) as [Part, string][])
     found[part] = await rows(query, namesOf[part])
   const [server] = engine === 'mysql' ? await rows('SELECT VERSION()', ['version']) : []
   return {
@@ -101,7 +106,6 @@ const namesOf: Record<Part, readonly string[]> = {
   checks: ['schema', 'table', 'clause'],
   views: ['schema', 'table', 'definition'],
   references: ['schema', 'table', 'key', 'column', 'toSchema', 'toTable', 'toColumn'],
-  labels: [],
   collations: ['name'],
 }
 
@@ -109,28 +113,51 @@ const namesOf: Record<Part, readonly string[]> = {
 const systemSchemas =
   "'information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys', 'bet_wallet', 'bet_wallet_kit'"
 
-const ofMysqlSchema = (schema: string) =>
-  `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
+const ofSchemas = (schemas: readonly string[] | undefined) => (schema: string) =>
+  schemas === undefined
+    ? `${schema} = coalesce(DATABASE(), ${schema}) AND ${schema} NOT IN (${systemSchemas})`
+    : `${schema} IN (${schemas.map(each => sqlText('mysql', each)).join()})`
 
-type Part = 'columns' | 'keys' | 'checks' | 'views' | 'references' | 'labels' | 'collations'
+type Part = 'columns' | 'keys' | 'checks' | 'views' | 'references' | 'collations'
 type Queries = Partial<Record<Part, string>>
 
-/** MySQL and MariaDB have the labels of an enum in its declared type. */
-const queriesOf: Record<Engine, Queries> = {
+/**
+ * MySQL and MariaDB have the labels of an enum in its declared type.
+ *
+ * @param ofSchema the condition about the schema of a table, there
+ */
+const queriesOf = (ofSchema: (schema: string) => string): Record<Engine, Queries> => ({
   postgres: {
-    columns: `SELECT c.table_schema AS schema, c.table_name AS table, t.table_type AS kind, NULL AS storage,
-        c.column_name AS column, c.data_type AS type, c.udt_name AS declared, c.numeric_precision AS precision,
-        c.numeric_scale AS scale, c.character_maximum_length AS length, c.is_nullable AS nullable,
-        CASE WHEN c.column_default IS NOT NULL OR c.is_identity = 'YES' THEN 'YES' END AS default,
-        CASE WHEN c.is_generated = 'ALWAYS' OR c.is_updatable = 'NO' THEN 'GENERATED' END AS extra,
-        NULL AS collation, c.domain_name AS domain
-      FROM information_schema.columns c
-      JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-      WHERE t.table_type IN ('BASE TABLE', 'VIEW')
-        AND c.table_schema NOT IN (${systemSchemas}) AND c.table_schema NOT LIKE 'pg\\_%'
-      ORDER BY c.table_schema, c.table_name, c.ordinal_position`,
+    // Not of information_schema, which hides columns that this user has no right on.
+    columns: `SELECT n.nspname AS schema, c.relname AS table, CASE c.relkind WHEN 'v' THEN 'VIEW' END AS kind,
+        NULL AS storage, a.attname AS column,
+        CASE WHEN b.typelem <> 0 AND b.typlen = -1 THEN 'array'
+          WHEN b.typnamespace <> 'pg_catalog'::regnamespace THEN 'user-defined'
+          ELSE format_type(b.oid, NULL) END AS type,
+        b.typname AS declared, information_schema._pg_numeric_precision(b.oid, m.typmod) AS precision,
+        information_schema._pg_numeric_scale(b.oid, m.typmod) AS scale,
+        information_schema._pg_char_max_length(b.oid, m.typmod) AS length,
+        CASE WHEN a.attnotnull OR t.typnotnull THEN 'NO' ELSE 'YES' END AS nullable,
+        CASE WHEN a.atthasdef OR a.attidentity <> '' THEN 'YES' END AS default,
+        CASE WHEN a.attgenerated <> '' OR NOT pg_column_is_updatable(c.oid, a.attnum, false)
+          THEN 'GENERATED' END AS extra,
+        NULL AS collation, CASE t.typtype WHEN 'd' THEN t.typname END AS domain,
+        (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text
+          FROM pg_catalog.pg_enum e WHERE e.enumtypid = b.oid) AS labels
+      FROM pg_catalog.pg_attribute a
+      JOIN pg_catalog.pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p', 'v')
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+      CROSS JOIN LATERAL (SELECT
+        CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS type,
+        CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END AS typmod) m
+      JOIN pg_catalog.pg_type b ON b.oid = m.type
+      WHERE a.attnum > 0 AND NOT a.attisdropped
+        AND n.nspname NOT IN (${systemSchemas}) AND n.nspname NOT LIKE 'pg\\_%'
+      ORDER BY n.nspname, c.relname, a.attnum`,
     // ORMs create indexes, which are no constraints; and every role may read these catalogs.
-    keys: `SELECT n.nspname AS schema, c.relname AS table, x.indexrelid::regclass AS key, a.attname AS column
+    keys: `SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
+        CASE WHEN x.indisprimary THEN 'PRIMARY' ELSE x.indexrelid::text END AS key
       FROM pg_catalog.pg_index x
       JOIN pg_catalog.pg_class c ON c.oid = x.indrelid
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -138,7 +165,7 @@ const queriesOf: Record<Engine, Queries> = {
       JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = part.attribute
       WHERE x.indisunique AND x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL
         AND part.position <= x.indnkeyatts
-      ORDER BY 1, 2, 3, part.position`,
+      ORDER BY n.nspname, c.relname, x.indexrelid, part.position`,
     checks: `SELECT t.table_schema AS schema, t.table_name AS table, c.check_clause AS clause
       FROM information_schema.table_constraints t
       JOIN information_schema.check_constraints c
@@ -154,47 +181,40 @@ const queriesOf: Record<Engine, Queries> = {
       JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
       JOIN pg_catalog.pg_attribute b ON b.attrelid = t.oid AND b.attnum = k.confkey[1]
       WHERE k.contype = 'f' AND cardinality(k.conkey) = 1`,
-    labels: `SELECT c.table_schema AS schema, c.table_name AS table, c.column_name AS column, e.enumlabel AS label
-      FROM information_schema.columns c
-      JOIN pg_catalog.pg_namespace n ON n.nspname = c.udt_schema
-      JOIN pg_catalog.pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name
-      JOIN pg_catalog.pg_enum e ON e.enumtypid = t.oid
-      ORDER BY e.enumsortorder`,
   },
   mysql: {
     columns: `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION,
         NUMERIC_SCALE, CHARACTER_MAXIMUM_LENGTH, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME, NULL
       FROM information_schema.COLUMNS JOIN information_schema.TABLES USING (TABLE_SCHEMA, TABLE_NAME)
-      WHERE ${ofMysqlSchema('TABLE_SCHEMA')} AND TABLE_TYPE IN ('BASE TABLE', 'VIEW')
+      WHERE ${ofSchema('TABLE_SCHEMA')} AND TABLE_TYPE IN ('BASE TABLE', 'VIEW')
       ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`,
     keys: `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
       FROM information_schema.STATISTICS
-      WHERE ${ofMysqlSchema('TABLE_SCHEMA')} AND NON_UNIQUE = 0
+      WHERE ${ofSchema('TABLE_SCHEMA')} AND NON_UNIQUE = 0
       ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
     checks: `SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.CHECK_CLAUSE
       FROM information_schema.TABLE_CONSTRAINTS t
       JOIN information_schema.CHECK_CONSTRAINTS c
         ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME
-      WHERE ${ofMysqlSchema('t.TABLE_SCHEMA')} AND t.CONSTRAINT_TYPE = 'CHECK'`,
+      WHERE ${ofSchema('t.TABLE_SCHEMA')} AND t.CONSTRAINT_TYPE = 'CHECK'`,
     views: `SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS
-      WHERE ${ofMysqlSchema('TABLE_SCHEMA')}`,
+      WHERE ${ofSchema('TABLE_SCHEMA')}`,
     references: `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA,
         REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
       FROM information_schema.KEY_COLUMN_USAGE
-      WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ${ofMysqlSchema('TABLE_SCHEMA')}`,
+      WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ${ofSchema('TABLE_SCHEMA')}`,
     collations: `SELECT COLLATION_NAME FROM information_schema.COLLATIONS
       WHERE COLLATION_NAME IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')`,
   },
-}
+})
 
 function tablesOf(engine: Engine, found: Partial<Record<Part, Row[]>>): Table[] {
   const nameOf = ({ schema, table }: Row) => JSON.stringify([schema, table])
   const byTable = (part: Part) => grouped(found[part] ?? [], nameOf)
   const [keys, checks, views] = [byTable('keys'), byTable('checks'), byTable('views')]
-  const [references, labels] = [byTable('references'), byTable('labels')]
+  const references = byTable('references')
   return [...byTable('columns')].map(([name, rows]) => {
     const columnsOf = (each: readonly Row[]) => each.map(({ column }) => String(column))
-    const ownLabels = grouped(labels.get(name) ?? [], ({ column }) => String(column))
     const ownKeys = grouped(keys.get(name) ?? [], ({ key }) => String(key))
     const ownReferences = grouped(references.get(name) ?? [], ({ key }) => String(key))
     return {
@@ -202,9 +222,9 @@ function tablesOf(engine: Engine, found: Partial<Record<Part, Row[]>>): Table[] 
       name: String(rows[0]?.table),
       isView: rows[0]?.kind === 'VIEW',
       storage: textOf(rows[0]?.storage),
-      columns: rows.map(row => columnOf(engine, row, ownLabels.get(String(row.column)))),
+      columns: rows.map(row => columnOf(engine, row)),
       uniqueKeys: [...ownKeys.values()].map(columnsOf),
-      primaryKey: engine === 'mysql' ? columnsOf(ownKeys.get('PRIMARY') ?? []) : [],
+      primaryKey: columnsOf(ownKeys.get('PRIMARY') ?? []),
       checks: (checks.get(name) ?? []).map(({ clause }) => String(clause)),
       foreignKeys: [...ownReferences.values()].flatMap(foreignKeyOf),
       sources: (views.get(name) ?? []).flatMap(({ definition }) => sourcesIn(String(definition ?? ''))),
@@ -229,7 +249,7 @@ function foreignKeyOf([row, ...more]: readonly Row[]): ForeignKey[] {
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value))
 const numberOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
 
-function columnOf(engine: Engine, row: Row, labels?: readonly Row[]): Column {
+function columnOf(engine: Engine, row: Row): Column {
   const type = String(row.type).toLowerCase()
   const [precision, scale, length] = [numberOf(row.precision), numberOf(row.scale), numberOf(row.length)]
   const extra = String(row.extra ?? '').toLowerCase()
@@ -248,8 +268,11 @@ function columnOf(engine: Engine, row: Row, labels?: readonly Row[]): Column {
     updatable: !extra.replace('default_generated', '').includes('generated'),
     collation: textOf(row.collation),
     isDomain: textOf(row.domain) !== null,
-    labels:
-      labels?.map(({ label }) => String(label)) ?? (type === 'enum' ? labelsIn(String(row.declared)) : null),
+    labels: row.labels
+      ? JSON.parse(String(row.labels))
+      : type === 'enum'
+        ? labelsIn(String(row.declared))
+        : null,
   }
 }
 

@@ -1,7 +1,8 @@
 /** Names and texts of a catalog inside SQL and TypeScript: a table may be called `order`, or `x'; DROP`. */
 import { quoted as quotedInMysql } from '../../stores/mysql/sql/quoting.js'
 import { quoted as quotedInPostgres } from '../../stores/postgres/sql/quoting.js'
-import type { Engine } from './schema.js'
+
+export type Engine = 'postgres' | 'mysql'
 
 /** Always quoted: each server and version reserves words of its own. */
 export const sqlName = (engine: Engine, name: string): string =>

@@ -1,5 +1,4 @@
 /** `store.ts`: the mapping, the pool, the store, and the copy of the table for `kit.ts`. */
-import { idTypeOf } from './candidates.js'
 import {
   copyName,
   copyOptions,
@@ -14,6 +13,7 @@ import {
 import { ledgerLines } from './ledger.js'
 import {
   currencyColumn,
+  idPlace,
   type Mapping,
   needsView,
   type PlayersOptions,
@@ -167,14 +167,12 @@ export function ruleLines(mapping: Mapping): string[] {
   ]
 }
 
-/** On MySQL and MariaDB, where a text is no number or UUID: it would be compared as a float. */
-const hasOtherIds = ({ engine, id }: Mapping) => engine === 'mysql' && idTypeOf(engine, id) !== 'text'
+/** On MySQL and MariaDB, where a text is no number or UUID. */
+const hasOtherIds = (mapping: Mapping) => mapping.engine === 'mysql' && idPlace(mapping, '?') !== '?'
 
 /** @param isCopy whether the id is text in this table, and no person is beside it */
 export function whoMayBetCall(mapping: Mapping, table: string, isCopy = false): string {
-  const typed =
-    idTypeOf(mapping.engine, mapping.id) === 'bigint' ? 'CAST(? AS SIGNED)' : "UNHEX(REPLACE(?, '-', ''))"
-  const id = hasOtherIds(mapping) ? `, ${tsSql(isCopy ? '?' : typed)}` : ''
+  const id = hasOtherIds(mapping) ? `, ${tsSql(isCopy ? '?' : idPlace(mapping, '?'))}` : ''
   const behind = isCopy ? [] : mapping.mayBet.filter(each => each.behind !== null)
   const persons = behind.length === 0 ? '' : `, ${tsSql(` AND ${conditionsSql(mapping.engine, behind)}`)}`
   return `whoMayBet(${tsSql(table)}${id}${persons})`

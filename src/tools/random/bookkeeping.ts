@@ -9,8 +9,8 @@ const recentMax = 12
 
 /** The transaction whose range a success decides: a rollback undoes the change of its placebet. */
 export function ownerOf(transaction: Transaction): Transaction {
-  const { operation, bet, moves } = transaction
-  return operation === 'rollbackbet' && moves ? (bet.placed ?? transaction) : transaction
+  const { operation, bet, changesBalance } = transaction
+  return operation === 'rollbackbet' && changesBalance ? (bet.placed ?? transaction) : transaction
 }
 
 /** Whether the answer to the bet's rollback may be decided already. */
@@ -26,7 +26,7 @@ export function isLate({ transaction: { bet, sentAt } }: Delivery): boolean {
 /** Widens the range of the transaction: from now on the wallet may have executed it. */
 export function recordDelivery(transaction: Transaction, moment: number) {
   const { account } = transaction
-  if (transaction.moves) widen(transaction, moment)
+  if (transaction.changesBalance) widen(transaction, moment)
   const own = ownerOf(transaction)
   return {
     transaction,
@@ -39,7 +39,7 @@ export function recordDelivery(transaction: Transaction, moment: number) {
   }
 }
 
-/** What moves of an end outwards are subtracted from and added to, as long as a request is in flight. */
+/** What an end was shifted outwards is subtracted from and added to, as long as a request is in flight. */
 const endsOf = (account: Account, own: Pick<Transaction, 'low' | 'high'>) => ({
   least: account.low - own.low + account.widenedDown,
   most: account.high - own.high - account.widenedUp,

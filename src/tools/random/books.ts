@@ -29,7 +29,7 @@ export class Account {
   opening = 0n
   low = 0n
   high = 0n
-  /** The sum of all moves of an end outwards: shows whether the range grew while a request was in flight. */
+  /** The sum of all shifts of an end outwards: shows whether the range grew while a request was in flight. */
   widenedDown = 0n
   widenedUp = 0n
   /** The error of the wallet's balances that is already reported, so that one error is reported once. */
@@ -94,7 +94,7 @@ export interface Transaction {
   readonly type: SettlementType | 'UNSCORED' | 'UNVOIDED' | 'TECHNICAL_ERROR' | null
   readonly body: string
   /** `false`: a call that must be refused, or changes nothing: a changed retry, another player's bet. */
-  readonly moves: boolean
+  readonly changesBalance: boolean
   /** The range of the change of the balance. */
   low: bigint
   high: bigint

@@ -26,6 +26,8 @@ export class FaultRun {
   readonly answered = new Map<Transaction, string>()
   /** Answered calls that the wallet did not answer any more. */
   notRetried = 0
+  /** Retries with the first answer whose balance could not be read. */
+  notCompared = 0
   /** No fault follows: bets must end. */
   isOver = false
   readonly #faults: FaultCommands
@@ -47,7 +49,7 @@ export class FaultRun {
 
   /** Called with every answer, and with every call that has none. */
   record(transaction: Transaction, reading: Reading): void {
-    if (!transaction.moves || !isDecision(reading)) return
+    if (!transaction.changesBalance || !isDecision(reading)) return
     this.#measureSilence()
     if (!this.answered.has(transaction)) this.answered.set(transaction, this.#isoNow())
   }
@@ -125,8 +127,8 @@ export class FaultRun {
   result(): SimulationFaults {
     const missing = this.#faults.commands[this.injected.length]
     const early = missing && `the run ended before the fault ${this.#mask(missing)}: it was not injected`
-    const { injected, notRetried } = this
-    return { stopped: this.#stopped ?? early ?? null, injected, notRetried }
+    const { injected, notRetried, notCompared } = this
+    return { stopped: this.#stopped ?? early ?? null, injected, notRetried, notCompared }
   }
 }
 

@@ -66,8 +66,8 @@ export class Generator {
     this.#transactions = new Transactions(settings.runId, settings.clock.date)
   }
 
-  /** Makes one move: places bets, or works on an open one. */
-  readonly move = (): void => {
+  /** Makes calls: places bets, or works on an open one. */
+  readonly call = (): void => {
     const { network, random } = this.#settings
     const { length } = this.#open
     if (random.next() * (length + openBetsUsual) < length) {
@@ -77,7 +77,7 @@ export class Generator {
     this.#retryPast()
   }
 
-  /** No more moves: what is open stays as it is. */
+  /** No more calls: what is open stays as it is. */
   end(): void {
     this.#isOver = true
     for (const bet of this.#open.splice(0)) this.#close(bet, 'PLACED')
@@ -202,7 +202,7 @@ export class Generator {
   async #workOn(bet: Bet): Promise<void> {
     const { random } = this.#settings
     const live = (['BET_PAID', 'VOIDED'] as const).filter(type => bet.credits.some(one => one.type === type))
-    const moves = [
+    const calls = [
       ...Array(bet.credits.length === 0 ? 5 : 2).fill(() => this.#settle(bet)),
       ...live.flatMap(type => Array(5).fill(() => this.#reverse(bet, [type]))),
       ...(live.length > 1 ? Array(3).fill(() => this.#reverse(bet, live)) : []),
@@ -210,7 +210,7 @@ export class Generator {
       () => this.#misuse(bet, live),
       ...Array(2).fill(async () => this.#close(bet, 'PLACED')),
     ] as (() => Promise<void>)[]
-    await random.pick(moves)()
+    await random.pick(calls)()
     this.#leave(bet)
   }
 

@@ -106,8 +106,8 @@ export class Judge {
 /** Judges a definite answer, and then enters it into the books and the counts. */
 function enter(counts: SimulationCounts, delivery: Delivery, reading: Definite, moment: number): Finding[] {
   const { transaction } = delivery
-  const { operation, first, bet, moves } = transaction
-  if (!moves) {
+  const { operation, first, bet, changesBalance } = transaction
+  if (!changesBalance) {
     recordMisuse(delivery, reading, moment)
     return []
   }

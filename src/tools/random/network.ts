@@ -2,8 +2,8 @@
  * The network between the platform and the wallet: loses, delays, duplicates and reorders requests, on top of
  * the real network.
  *
- * Its time is counted in steps, one for each move of the platform, so that nothing ever waits for it. When
- * the platform makes no more moves, all that was held back is sent.
+ * Its time is counted in steps, one for each call of the platform, so that nothing ever waits for it. When
+ * the platform makes no more calls, all that was held back is sent.
  */
 import type { Random } from '../numbers/random.js'
 import type { SimulatedOperation, Transaction } from './books.js'
@@ -14,7 +14,7 @@ import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './
 import type { SendMode, Transport } from './transport.js'
 
 /** A transaction is given up after at least this number of faults, and this time. */
-interface Patience {
+interface Limits {
   faults: number
   milliseconds: number
 }
@@ -24,7 +24,7 @@ interface NetworkSettings {
   ratePerSecond: number | null
   backOffMsMax: number
   /** @param operation `null`: for any answer at all */
-  patienceFor(operation: SimulatedOperation | null): Patience
+  limitsFor(operation: SimulatedOperation | null): Limits
   clock: SimulatorClock
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
@@ -38,7 +38,7 @@ const catchUpMsMax = 250
 /** A settlement that the wallet has lost is never found, however long the limit is. */
 const notFoundMsMax = 60_000
 /**
- * No further moves while there are more transactions than this in a pause before their retry, for each
+ * No further calls while there are more transactions than this in a pause before their retry, for each
  * connection.
  */
 const pausedPerConnectionMax = 8
@@ -96,8 +96,8 @@ export class Network {
     return this.chaos !== null && this.chaos[fault] > 0
   }
 
-  /** Makes a move of the platform as soon as a request may be sent. */
-  async turn(move: () => void): Promise<void> {
+  /** Makes a call of the platform as soon as a request may be sent. */
+  async turn(call: () => void): Promise<void> {
     const { concurrency } = this.#settings
     while (this.#paused >= concurrency * pausedPerConnectionMax) await this.#nextEnd()
     await this.#slot()
@@ -105,7 +105,7 @@ export class Network {
     this.#isDraining = false
     this.#step += 1
     this.#release(({ step }) => step <= this.#step)
-    move()
+    call()
     this.#serve()
   }
 
@@ -166,7 +166,7 @@ export class Network {
     transaction: Transaction,
     isPointless: (reading: Reading) => boolean = () => false,
   ): Promise<Definite | null> {
-    const { clock, patienceFor, judge } = this.#settings
+    const { clock, limitsFor, judge } = this.#settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
@@ -176,7 +176,7 @@ export class Network {
         if (faults === 0) since = clock.now()
         faults += 1
         const isEarly = isNotFound(reading)
-        const { faults: faultsMax, milliseconds } = patienceFor(transaction.operation)
+        const { faults: faultsMax, milliseconds } = limitsFor(transaction.operation)
         const limitMs = Math.min(isEarly ? notFoundMsMax : Infinity, milliseconds)
         if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
@@ -267,10 +267,10 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, patienceFor, backOffMsMax } = this.#settings
+    const { clock, limitsFor, backOffMsMax } = this.#settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
-    if (clock.now() - this.#failingSince > patienceFor(null).milliseconds) {
+    if (clock.now() - this.#failingSince > limitsFor(null).milliseconds) {
       this.stop()
       this.#end.resolve()
     } else if (backOffMsMax > 0) this.#pause(backOffMs(this.#failures, backOffMsMax))
@@ -285,7 +285,7 @@ export class Network {
     })
   }
 
-  /** @param needsSteps the cause of the fault ends by a move of the platform, not by itself */
+  /** @param needsSteps the cause of the fault ends by a call of the platform, not by itself */
   async #backOff(faults: number, needsSteps: boolean): Promise<void> {
     const { clock, backOffMsMax } = this.#settings
     const milliseconds = backOffMs(faults, backOffMsMax)
@@ -312,9 +312,9 @@ export class Network {
   }
 
   /** In the order of their steps. */
-  #release(isDue: (held: { step: number }) => boolean): void {
-    const due = this.#held.filter(isDue).sort((one, other) => one.step - other.step)
-    for (const held of due) {
+  #release(isReady: (held: { step: number }) => boolean): void {
+    const ready = this.#held.filter(isReady).sort((one, other) => one.step - other.step)
+    for (const held of ready) {
       this.#held.splice(this.#held.indexOf(held), 1)
       held.release()
     }

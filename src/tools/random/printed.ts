@@ -75,28 +75,34 @@ export function simulationReport(report: SimulationReport): Report {
 
 function sentenceOf({
   passed,
-  unjudged,
+  inconclusive,
   complete,
   differencesCount,
   books,
   faults,
 }: SimulationReport): string {
-  const { injected, stopped, notRetried } = faults ?? { injected: [], stopped: null, notRetried: 0 }
+  const none = { injected: [], stopped: null, notRetried: 0, notCompared: 0 }
+  const { injected, stopped, notRetried, notCompared } = faults ?? none
+  const unread =
+    notCompared === 0
+      ? ''
+      : `; the balance after ${countText(notCompared, 'retry', 'retries')} could not be read`
   if (passed) {
     const longest = durationText(Math.max(0, ...injected.map(({ silentMs }) => silentMs)))
     const survived = `: ${countText(injected.length, 'fault')}, nothing was lost, and the longest silence was ${longest}`
     const players = new Set(books.players.map(({ playerId }) => playerId)).size
     const accounts =
       players === books.players.length ? '' : ` with ${countText(books.players.length, 'account')}`
-    return `the books of ${countText(players, 'player')}${accounts} and the wallet agree to the cent${faults === null ? '' : survived}`
+    return `the books of ${countText(players, 'player')}${accounts} and the wallet agree to the cent${faults === null ? '' : survived}${unread}`
   }
   const lost = lostOf(injected)
   const problems = [
     lost === 0 ? '' : `${countText(lost, 'answered call')} ${lost === 1 ? 'was' : 'were'} lost`,
     notRetried === 0 ? '' : `${countText(notRetried, 'answered call')} could not be sent again`,
+    unread.slice(2),
     stopped ?? '',
     complete ? '' : 'the wallet stopped answering',
-    unjudged ?? '',
+    inconclusive ?? '',
   ].filter(Boolean)
   if (differencesCount > 0 || problems.length === 0 || !complete)
     problems.push(countText(differencesCount, 'difference'))

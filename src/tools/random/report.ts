@@ -126,12 +126,12 @@ export interface SimulationReport {
   runId: string
   chaos: Chaos
   concurrency: number
-  /** There are no differences, the run is complete, and nothing is `unjudged`. */
+  /** There are no differences, the run is complete, and nothing is `inconclusive`. */
   passed: boolean
   /** The signal ended the run before its end: fewer bets, or no pause. */
   stopped: boolean
   /** Why too little was judged: no bet was accepted, or no settlement succeeded; `null`: enough was. */
-  unjudged: string | null
+  inconclusive: string | null
   /**
    * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
    */
@@ -169,6 +169,8 @@ export interface SimulationFaults {
    * the wallet did not answer any more.
    */
   notRetried: number
+  /** Retries with the first answer, of which it is not known whether they changed the balance: it could not be read. */
+  notCompared: number
 }
 
 export interface InjectedFault {

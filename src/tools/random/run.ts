@@ -97,7 +97,7 @@ class Run {
     this.#network = new Network({
       ...settings,
       ...{ transport, judge: this.#judge, random: createRandom(seed, streams.network) },
-      patienceFor: operation => (this.#hasWorked(operation) ? usual : first),
+      limitsFor: operation => (this.#hasWorked(operation) ? usual : first),
       onAnswered: (transaction, reading, milliseconds) =>
         this.#onAnswered(transaction, reading, milliseconds),
     })
@@ -141,7 +141,7 @@ class Run {
       const [first] = this.#judge.differences
       return first === undefined ? null : `${first.kind}: expected ${first.expected}, actual ${first.actual}`
     })
-    while (!this.#isBettingOver()) await network.turn(this.#generator.move)
+    while (!this.#isBettingOver()) await network.turn(this.#generator.call)
     this.#enter('draining')
     const ended = faults?.end()
     network.chaos = null
@@ -243,22 +243,35 @@ class Run {
     this.#counts.retriedAtEnd += 1
     const { answer, change } = retry
     const isSame = isReplay(first, answer)
-    if (isSame && change === 0n) return
-    // What was lost is recorded now, and the next retry is a replay. Otherwise nothing is ever recorded.
-    const isKnown = isSame && answer.kind === 'success' && answer.reference !== null
-    const next = isKnown ? null : await this.#retry(transaction)
-    const isLost = next !== null && isReplay(answer, next.answer) && next.change === 0n
+    if (isSame && change === null) faults.notCompared += 1
+    if (isSame && (change === null || change === 0n)) return
+    const isLost = await this.#isLost(transaction, answer, isSame)
     if (isLost) faults.countLost(transaction)
     this.#judge.report(transaction, {
       kind: isLost ? 'lost' : 'replay',
       expected: `the first answer again: ${answerText(first)}, of ${faults.answered.get(transaction)}`,
       actual: answerText(answer),
-      units: change,
+      ...(change !== null && { units: change }),
     })
   }
 
-  /** What a retry is answered, and how it changes the balance, which is read where the answer has none. */
-  async #retry(transaction: Transaction): Promise<{ answer: Definite; change: bigint } | null> {
+  /**
+   * Whether the wallet has lost a call, and has decided its retry anew: then the decision is recorded, and the next
+   * retry is a replay of it.
+   *
+   * @param isSame the retry has the first answer: one with the first walletTransactionId is not lost
+   */
+  async #isLost(transaction: Transaction, answer: Definite, isSame: boolean): Promise<boolean> {
+    if (isSame && answer.kind === 'success' && answer.reference !== null) return false
+    const next = await this.#retry(transaction)
+    return next !== null && isReplay(answer, next.answer) && next.change === 0n
+  }
+
+  /**
+   * What a retry is answered, and how it changes the balance, which is read where the answer has none. `change` is
+   * `null` where the balance cannot be read.
+   */
+  async #retry(transaction: Transaction): Promise<{ answer: Definite; change: bigint | null } | null> {
     const { account } = transaction
     // An unsettlement whose settlement is lost is always answered with a fault (D19).
     const unknown: Refusal[] = []
@@ -274,8 +287,8 @@ class Run {
         : await this.#network.untilAnswered(this.#generator.readingOf(account))
     const { balance } = { balance: null, ...read }
     const before = this.#seen.get(account) ?? account.actual
-    if (balance === null || before === null) return { answer, change: 0n }
-    this.#seen.set(account, balance)
+    if (balance !== null) this.#seen.set(account, balance)
+    if (balance === null || before === null) return { answer, change: null }
     const [units, unitsBefore] = [balance, before].map(value => toUnits(value, account.decimals) ?? 0n)
     return { answer, change: (units ?? 0n) - (unitsBefore ?? 0n) }
   }
@@ -342,7 +355,7 @@ class Run {
     this.#reported = { at: now, requests }
   }
 
-  #unjudged(): string | null {
+  #inconclusive(): string | null {
     if (this.#counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
     return this.#settings.settle === 'unsupported' || this.#hasWorked('settlement')
       ? null
@@ -355,7 +368,7 @@ class Run {
     const { differencesCount, differences } = this.#judge
     const counts = this.#counts
     const durationMs = clock.now() - this.#startedAt
-    const unjudged = this.#unjudged()
+    const inconclusive = this.#inconclusive()
     const faults = this.#faults?.result() ?? null
     const isWhole = this.#isComplete && differencesCount === 0
     return {
@@ -370,9 +383,9 @@ class Run {
       requests,
       counts,
       differencesCount,
-      unjudged,
+      inconclusive,
       faults,
-      passed: isWhole && unjudged === null && (faults === null || faults.stopped === null),
+      passed: isWhole && inconclusive === null && (faults === null || faults.stopped === null),
       stopped: this.#isStopped,
       complete: this.#isComplete,
       foreignAnswers: this.#tally.foreign,

@@ -48,7 +48,7 @@ export class Transactions {
       bet,
       amount,
       type,
-      moves: misuse === undefined,
+      changesBalance: misuse === undefined,
       // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and
       // "-"; values of the operator are escaped.
       body:

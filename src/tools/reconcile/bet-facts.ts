@@ -9,7 +9,7 @@ import type { ReportRow } from './entry.js'
 /** Of unsettlements: the settlement type that each of them reverses. */
 const reversed: Record<string, SettlementType> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
 
-/** Of a bet's transactions in its story: the first ones. */
+/** Of a bet's transactions in its history: the first ones. */
 const storyMax = 10
 
 /** Read once: a bet may have any number of differences. */
@@ -21,7 +21,7 @@ export class BetFacts {
   /** Whether the bet was rolled back before it arrived (D11). */
   readonly isTombstone: boolean
   /** The bet in the wallet, a line for each of its transactions, and what it holds now. */
-  readonly story: readonly string[]
+  readonly history: readonly string[]
   readonly #bet: BetHistory['bet']
   readonly #hasAccepted: boolean
   /** Per type, what recorded settlements have credited. */
@@ -38,7 +38,7 @@ export class BetFacts {
     this.#bet = bet
     this.#hasAccepted = accepted.length > 0
     this.isTombstone = bet?.status === 'ROLLED_BACK' && isZero(bet.stake) && !this.isPlaced
-    this.story = this.#storyOf(transactions)
+    this.history = this.#historyOf(transactions)
   }
 
   /** Whether an unsettlement of this type has something to reverse, or may have. */
@@ -95,14 +95,16 @@ export class BetFacts {
     return found
   }
 
-  #storyOf(transactions: readonly RecordedTransaction[]): string[] {
+  #historyOf(transactions: readonly RecordedTransaction[]): string[] {
     if (this.#bet === null && transactions.length === 0)
       return ['No transaction of the wallet names this bet.']
     const more = transactions.length - storyMax
     return [
       ...transactions.slice(0, storyMax).map(lineOf),
       ...(more > 0 ? [`… and ${more} more transactions`] : []),
-      ...(this.#bet === null ? ['There is no bet of this id.'] : this.#holdings(this.#bet)),
+      ...(this.#bet === null
+        ? ['No bet was taken under this id: it holds nothing.']
+        : this.#holdings(this.#bet)),
     ]
   }
 

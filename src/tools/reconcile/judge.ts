@@ -59,7 +59,7 @@ type LookBet = () => Promise<BetFacts | null>
 type Judged = Finding & Pick<Judgement, 'kind'>
 
 /** Kinds about which the whole bet says more. */
-const kindsWithStory: readonly DifferenceKind[] = [
+const kindsWithHistory: readonly DifferenceKind[] = [
   ...(['never-arrived', 'lost-refusal', 'missing-in-report', 'refused-by-platform'] as const),
   ...(['other-amount', 'other-type'] as const),
 ]
@@ -77,7 +77,7 @@ export async function judgeBet(findings: readonly Finding[], context: JudgeConte
     const known = await located(finding, context)
     if (known !== null) judged.push({ ...known, kind: await kindOf(known, lookBet) })
   }
-  const seen = judged.some(({ kind }) => kindsWithStory.includes(kind)) ? await lookBet() : null
+  const seen = judged.some(({ kind }) => kindsWithHistory.includes(kind)) ? await lookBet() : null
   return withBet(judged, seen, context)
 }
 
@@ -99,7 +99,7 @@ async function located(finding: Finding, context: JudgeContext): Promise<Finding
   return null
 }
 
-/** Takes off what the bet explains, and adds the story of the bet to the rest. */
+/** Takes off what the bet explains, and adds the history of the bet to the rest. */
 function withBet(judged: readonly Judged[], seen: BetFacts | null, context: JudgeContext): Judgement[] {
   const lost = judged.flatMap(({ kind, row }) =>
     kind === 'never-arrived' && row?.operation === 'settlement' ? [row] : [],
@@ -120,7 +120,7 @@ function withBet(judged: readonly Judged[], seen: BetFacts | null, context: Judg
       return []
     }
     const known = amount === null ? kind : 'credited-in-part'
-    return [{ ...each, kind: known, credited: amount, bet: seen?.story ?? null }]
+    return [{ ...each, kind: known, credited: amount, bet: seen?.history ?? null }]
   })
 }
 

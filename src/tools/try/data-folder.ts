@@ -10,7 +10,7 @@ export interface EmbeddedDatabase {
 
 export interface DataFolder<D> {
   database: D
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /**

@@ -9,6 +9,8 @@ type TryLookups = Pick<WalletLookups, 'bet' | 'player'>
 export interface MemoryWallet {
   store: WalletStore
   lookups: TryLookups
+  /** Credits an account, as the operator's cashier does. */
+  readonly deposit: (playerId: string, amount: string, currency: string) => Promise<void>
 }
 
 /** Creates a wallet in memory. Beside the store it keeps the time and the balance of each transaction. */
@@ -36,6 +38,9 @@ export function createMemoryWallet(accounts: Iterable<Account>): MemoryWallet {
         if (result.status === 'committed') record(changes, result.walletTransactionId ?? '', result.balance)
         return result
       },
+    },
+    async deposit(playerId, amount, currency) {
+      memory.deposit(playerId, amount, currency)
     },
     lookups: {
       async bet(betId) {

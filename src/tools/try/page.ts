@@ -17,7 +17,7 @@ import { newBetScenarios, placedBetScenarios } from './scenarios.js'
 export interface TryEvent {
   /** `Lose the answer: bet-k2-1`. */
   title: string
-  story: string
+  description: string
   calls: readonly TryCall[]
 }
 
@@ -30,7 +30,8 @@ export interface TryState {
   /** The newest first. */
   bets: readonly BetHistory[]
   events: readonly TryEvent[]
-  /** What kept the last click from sending anything; `null` otherwise. */
+  hasDeposits: boolean
+  /** Of the last click, if it has sent nothing: why, or what it did instead; `null` otherwise. */
   notice: string | null
 }
 
@@ -93,22 +94,32 @@ export function renderTryPage(state: TryState): string {
 <p class="lead">${state.storage} Each button sends the platform's calls over HTTP, and shows what went over the wire.</p>
 <section aria-labelledby="new"><h2 id="new">A new bet</h2>
 <form method="post" action="/try/place">
-<label>Player <select name="playerId">${state.players.map(({ playerId }) => html`<option>${playerId}</option>`)}</select></label>
+${playerChoice(state.players)}
 <label>Stake <input name="stake" value="10" inputmode="decimal" autocomplete="off"/></label>
 ${newBetScenarios.map(({ name, label }, index) => button(name, label, { id: name, kind: index === 0 ? 'first' : '' }))}
 </form>
-</section>
+${state.hasDeposits ? depositForm(state.players) : null}</section>
 <main id="state">
 ${playersOf(state.players)}
 ${eventsOf(state.events)}
 <section aria-labelledby="bets"><h2 id="bets">The life of each bet</h2>${state.bets.length === 0 ? html`<p class="quiet">No bet yet.</p>` : state.bets.map(betOf)}</section>
 <section class="books" aria-labelledby="books"><h2 id="books">The books</h2>
-<p class="lead">Every change of a balance has its transaction: here are the newest 50 of each player.</p>
+<p class="lead">Every change of a balance by the platform has its transaction: here are the newest 50 of each player. A deposit is none.</p>
 ${state.players.map(accountsOf)}</section>
 </main>
 <p id="result" role="status">${resultOf(state)}</p>`
   return documentOf('Try bet-wallet', body, policy, head)
 }
+
+const playerChoice = (players: readonly PlayerHistory[]) =>
+  html`<label>Player <select name="playerId">${players.map(({ playerId }) => html`<option>${playerId}</option>`)}</select></label>`
+
+/** Funds for the audit, after the play. */
+const depositForm = (players: readonly PlayerHistory[]) => html`<form method="post" action="/try/deposit">
+${playerChoice(players)}
+<label>Amount <input name="amount" value="10000" inputmode="decimal" autocomplete="off"/></label>
+${button('deposit', 'Deposit', { id: 'deposit' })}</form>
+`
 
 const button = (name: string, label: string, { id = '', kind = '' }) =>
   html`<button formaction="/try/${name}" id="${id}" class="${kind}">${label}</button>
@@ -126,8 +137,8 @@ const statusOf = (response: string | null) => /^HTTP\/1\.1 (\d{3})/.exec(respons
 
 function playersOf(players: readonly PlayerHistory[]) {
   return html`<section class="players" aria-labelledby="players"><h2 id="players">Players</h2><table>
-<thead><tr><th scope="col">Player</th><th scope="col">Balance</th></tr></thead><tbody>
-${players.map(({ playerId, accounts }) => html`<tr><th scope="row">${playerId}</th><td>${moneyOf(accounts)}</td></tr>`)}
+<thead><tr><th scope="col">Player</th><th scope="col" class="number">Balance</th></tr></thead><tbody>
+${players.map(({ playerId, accounts }) => html`<tr><th scope="row">${playerId}</th><td class="number">${moneyOf(accounts)}</td></tr>`)}
 </tbody></table></section>`
 }
 
@@ -146,8 +157,8 @@ ${older.length === 0 ? null : html`<details><summary>${countText(older.length, '
 </section>`
 }
 
-const eventOf = ({ title, story, calls }: TryEvent) =>
-  html`<article class="event"><h3>${title}</h3><p>${story}</p>${calls.map(callOf)}</article>`
+const eventOf = ({ title, description, calls }: TryEvent) =>
+  html`<article class="event"><h3>${title}</h3><p>${description}</p>${calls.map(callOf)}</article>`
 
 /** HTTP ends its lines by CR LF. */
 const linesOf = (text: string) => text.replaceAll('\r\n', '\n')

@@ -16,7 +16,7 @@ export interface TryCall extends WireTexts {
   rule: string | null
 }
 
-/** The body of a call: its numbers keep all digits. */
+/** The body of a call: its numbers keep all digits. Without a transactionDate it has that of its first sending. */
 export type CallBody = Readonly<Record<string, Json>> & { readonly transactionId: string }
 
 interface Sent {
@@ -32,10 +32,14 @@ export interface TryPlatform {
 
 export function createTryPlatform(target: TryTarget): TryPlatform {
   const reasons = outcomesSeen()
+  /** When a call was first sent: its retries are the same text. */
+  const dates = new Map<string, string>()
   return {
     async send(operation, body, { note, lost = false } = {}) {
-      const texts = await sendOverWire(target, `/${operation}`, write(body))
-      const reason = reasons.take(operation, body.transactionId)
+      const { transactionId, transactionDate = dates.get(transactionId) ?? new Date().toISOString() } = body
+      dates.set(transactionId, String(transactionDate))
+      const texts = await sendOverWire(target, `/${operation}`, write({ ...body, transactionDate }))
+      const reason = reasons.take(operation, transactionId)
       return {
         ...texts,
         title: note === undefined ? `/${operation}` : `/${operation}: ${note}`,

@@ -28,7 +28,7 @@ interface Scenario<Bet> {
   /** In the button's URL. */
   name: string
   label: string
-  story: string
+  description: string
   run(platform: TryPlatform, bet: Bet): Promise<TryCall[]>
 }
 
@@ -37,13 +37,13 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   {
     name: 'place',
     label: 'Place the bet',
-    story: 'The platform sends one placebet.',
+    description: 'The platform sends one placebet.',
     run: async (platform, bet) => [await platform.send('placebet', placebetOf(bet))],
   },
   {
     name: 'lose-the-answer',
     label: 'Lose the answer',
-    story:
+    description:
       'The wallet debits the stake, but its answer is lost. The platform cannot know what happened, so it rolls the bet back, and the stake returns.',
     run: async (platform, bet) => [
       await platform.send('placebet', placebetOf(bet), { lost: true }),
@@ -53,7 +53,7 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   {
     name: 'roll-back-first',
     label: 'Roll it back first',
-    story:
+    description:
       'The placebet is delayed. The platform stops waiting and sends the rollback, which arrives before the bet. When the bet arrives, it must not be debited.',
     run: async (platform, bet) => [
       await platform.send('rollbackbet', rollbackOf(bet)),
@@ -63,7 +63,7 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   {
     name: 'deliver-late',
     label: 'Deliver a copy late',
-    story:
+    description:
       'The bet is placed and rolled back. Then the network delivers a second copy of its placebet. It must not be debited again.',
     run: async (platform, bet) => [
       await platform.send('placebet', placebetOf(bet)),
@@ -74,7 +74,7 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   {
     name: 'two-at-once',
     label: 'Two at once',
-    story: 'Two copies of one placebet arrive at the same moment. The stake is debited once.',
+    description: 'Two copies of one placebet arrive at the same moment. The stake is debited once.',
     run: (platform, bet) =>
       Promise.all([
         platform.send('placebet', placebetOf(bet), { note: 'one copy' }),
@@ -84,7 +84,7 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   {
     name: 'funds-for-one',
     label: 'Two bets, funds for one',
-    story:
+    description:
       'Two bets arrive at the same moment, and each stakes the whole balance. One is taken, the other is refused.',
     run: (platform, { balance, ...bet }) => {
       const one = { ...bet, stake: balance }
@@ -117,14 +117,14 @@ export const placedBetScenarios: readonly BetScenario[] = [
     name: 'send-again',
     label: 'Send it again',
     applies: () => true,
-    story: 'The platform sends the same placebet once more: a retry. Nothing is debited.',
+    description: 'The platform sends the same placebet once more: a retry. Nothing is debited.',
     run: async (platform, bet) => [await platform.send('placebet', placebetOf(bet), { note: 'again' })],
   },
   {
     name: 'settle',
     label: 'Settle it as won',
     applies: isOpenFor('win'),
-    story:
+    description:
       'The bet wins twice its stake. The interface has no call for settlements: /settlement stands for your own code.',
     run: async (platform, bet) => [await platform.send('settlement', winOf(bet, 'win'))],
   },
@@ -132,7 +132,7 @@ export const placedBetScenarios: readonly BetScenario[] = [
     name: 'settle-wrongly',
     label: 'Settle wrongly, then unsettle',
     applies: isOpenFor('wrong-win'),
-    story: 'The result was wrong: a win is credited, then the platform takes all of it back.',
+    description: 'The result was wrong: a win is credited, then the platform takes all of it back.',
     run: async (platform, bet) => [
       await platform.send('settlement', winOf(bet, 'wrong-win')),
       await platform.send('unsettlement', { ...idsOf(bet, 'unsettle'), type: 'UNSCORED' }),
@@ -142,17 +142,16 @@ export const placedBetScenarios: readonly BetScenario[] = [
     name: 'roll-back',
     label: 'Roll it back',
     applies: isOpenFor('rollback'),
-    story: 'The platform undoes the bet.',
+    description: 'The platform undoes the bet.',
     run: async (platform, bet) => [await platform.send('rollbackbet', rollbackOf(bet))],
   },
 ]
 
 /** Of what comes after the placebet. The same at every click, as a platform sends the same body again. */
-const idsOf = ({ betId, playerId, transactionDate }: TryBet, action: string) => ({
+const idsOf = ({ betId, playerId }: TryBet, action: string) => ({
   transactionId: `${betId}/${action}`,
   betId,
   playerId,
-  transactionDate: new Date(Date.parse(transactionDate) + 60_000).toISOString(),
 })
 
 const placebetOf = (bet: TryBet) => ({

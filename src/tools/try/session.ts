@@ -1,5 +1,8 @@
 /** What happened on the page since the process began, and what its buttons do. */
 import type { BetHistory, PlayerHistory, WalletLookups } from '../../lookups/index.js'
+import type { Account } from '../../store.js'
+import { parseDecimal, textOf } from '../numbers/decimal.js'
+import { isoMinorUnits } from '../numbers/minor-units.js'
 import type { TryEvent, TryState } from './page.js'
 import { createTryPlatform, type TryPlatform } from './platform.js'
 import { type NewBet, newBetScenarios, placedBetScenarios, type TryBet } from './scenarios.js'
@@ -12,8 +15,16 @@ export interface TryPageOptions extends TryTarget {
   playerIds: readonly string[]
   /** Where the data is, in one sentence: the page shows it. */
   storage: string
+  /**
+   * Credits an account, as your cashier does. The amount is above 0, with the decimals of the currency at
+   * most.
+   *
+   * @default none: the page has no button for deposits
+   */
+  deposit?: (playerId: string, amount: string, currency: string) => Promise<unknown>
 }
 
+const amountLengthMax = 15
 const eventsMax = 50
 const betsMax = 20
 
@@ -38,27 +49,46 @@ export class TrySession {
     const { storage, baseUrl } = this.#options
     const players = await this.#players()
     const bets = await this.#newestBets(players)
-    return { storage, baseUrl, players, bets, events: this.#events, notice: this.#notice }
+    const hasDeposits = this.#options.deposit !== undefined
+    return { storage, baseUrl, players, bets, hasDeposits, events: this.#events, notice: this.#notice }
   }
 
   /** Runs a button. `form` names the player and the stake, or the bet. An unknown one is a notice. */
   async run(name: string, form: URLSearchParams): Promise<void> {
     this.#notice = null
+    if (name === 'deposit') {
+      this.#notice = await this.#deposit(form.get('playerId') ?? '', form.get('amount') ?? '')
+      return
+    }
     const starting = newBetScenarios.find(scenario => scenario.name === name)
     if (starting !== undefined) {
       const bet = await this.#newBet(form.get('playerId') ?? '', form.get('stake') ?? '')
       if (bet === null) this.#notice = 'There is no such player.'
-      else this.#keep(starting.label, starting.story, bet, await starting.run(this.#platform, bet))
+      else this.#keep(starting.label, starting.description, bet, await starting.run(this.#platform, bet))
       return
     }
     const continuing = placedBetScenarios.find(scenario => scenario.name === name)
     const bet = await this.#placedBet(form.get('betId') ?? '')
     if (continuing === undefined || bet === null) this.#notice = 'There is no such button or bet.'
-    else this.#keep(continuing.label, continuing.story, bet, await continuing.run(this.#platform, bet))
+    else this.#keep(continuing.label, continuing.description, bet, await continuing.run(this.#platform, bet))
   }
 
-  #keep(label: string, story: string, { betId }: TryBet, calls: TryEvent['calls']): void {
-    this.#events.unshift({ title: `${label}: ${betId}`, story, calls })
+  /** @returns what happened, for the reader of the page */
+  async #deposit(playerId: string, amount: string): Promise<string> {
+    const { deposit } = this.#options
+    const account = await this.#account(playerId)
+    if (deposit === undefined || account === null) return 'There is no such button or player.'
+    const { currency } = account
+    const value = parseDecimal(amount.trim())
+    const decimals = isoMinorUnits(currency)
+    if (value === null || value.units <= 0n || value.scale > decimals || amount.length > amountLengthMax)
+      return `The amount must be above 0, and have at most ${decimals} decimals: nothing was deposited.`
+    await deposit(playerId, textOf(value), currency)
+    return `${textOf(value, decimals)} ${currency} deposited for ${playerId}, as your cashier does: the platform sends no call.`
+  }
+
+  #keep(label: string, description: string, { betId }: TryBet, calls: TryEvent['calls']): void {
+    this.#events.unshift({ title: `${label}: ${betId}`, description, calls })
     if (this.#events.length > eventsMax) this.#events.pop()
   }
 
@@ -77,9 +107,8 @@ export class TrySession {
   }
 
   async #newBet(playerId: string, stake: string): Promise<NewBet | null> {
-    const known = this.#options.playerIds.includes(playerId)
-    const [account] = (known && (await this.#options.lookups.player(playerId))?.accounts) || []
-    if (account === undefined) return null
+    const account = await this.#account(playerId)
+    if (account === null) return null
     this.#bets += 1
     const betId = `bet-${this.#run}-${this.#bets}`
     const { currency, balance } = account
@@ -92,6 +121,11 @@ export class TrySession {
       balance,
       transactionDate: new Date().toISOString(),
     }
+  }
+
+  async #account(playerId: string): Promise<Account | null> {
+    const known = this.#options.playerIds.includes(playerId)
+    return (known && (await this.#options.lookups.player(playerId))?.accounts[0]) || null
   }
 
   async #placedBet(betId: string): Promise<TryBet | null> {

@@ -1,9 +1,9 @@
-/** The code blocks of docs/drivers.md, as files and as functions: what is tested is what is shown. */
+/** The programs of drivers.md, as files and as functions. The tables of docs/postgres.md have their lines. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeBlocksOf, readPage, root, sectionOf } from '../../docs/pages.js'
 
-export const page = 'docs/drivers.md'
+export const page = 'test/libraries/drivers/drivers.md'
 
 /** Inside the sub-project, so that the blocks import its packages. */
 export const folderOf = (path: string) => join(root, 'test/libraries/drivers/.blocks', basename(path, '.md'))
@@ -17,6 +17,10 @@ export function blockOf(path: string, heading: string): string {
   return block.code
 }
 
+/** Of MikroORM, which looks for files of entities. */
+export const withoutEntities = (code: string): string =>
+  code.replace("entities: ['dist/entities']", 'entities: [], discovery: { warnWhenNoEntities: false }')
+
 /** Writes a file into the folder of a page. Returns its path. */
 export function write(path: string, name: string, text: string): string {
   const file = join(folderOf(path), name)
@@ -28,11 +32,14 @@ export function write(path: string, name: string, text: string): string {
 /** The file that a block shows, as its first line names it: `// database.ts`. */
 export const nameOf = (code: string): string | null => /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? null
 
-/** Writes the files that a page shows. */
-export function writeNamedBlocks(path: string): void {
-  for (const { code } of codeBlocksOf(readPage(path))) {
+/** The page that shows how a migration is written. */
+export const migrationsPage = 'docs/postgres.md'
+
+/** Writes the files that the pages show. */
+export function writeNamedBlocks(): void {
+  for (const { code } of [page, migrationsPage].flatMap(path => codeBlocksOf(readPage(path)))) {
     const name = nameOf(code)
-    if (name !== null) write(path, name, code)
+    if (name !== null) write(page, name, code)
   }
 }
 

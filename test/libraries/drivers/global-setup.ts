@@ -1,16 +1,16 @@
-/** What the blocks of the page import: the files that the page shows, and the client that Prisma generates. */
+/** What the programs of drivers.md import: the files that it shows, and the client that Prisma generates. */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../../docs/pages.js'
-import { page, writeNamedBlocks } from './blocks.js'
+import { writeNamedBlocks } from './blocks.js'
 
 const project = join(root, 'test/libraries/drivers')
 
 export default async function setup(): Promise<void> {
   rmSync(join(project, '.blocks'), { recursive: true, force: true })
-  writeNamedBlocks(page)
+  writeNamedBlocks()
   // The CLI would download the engine for migrations first, which it does not use to generate a client.
   await promisify(execFile)(process.execPath, ['../node_modules/prisma/build/index.js', 'generate'], {
     cwd: project,

@@ -1,6 +1,6 @@
 /**
  * Sessions that end in the database transaction of a commit, or of the PAM on the same pool: no answer is lost, no row of the
- * hook is without its transaction, and no transaction without its rows. Over each real driver of docs/drivers.md.
+ * hook is without its transaction, and no transaction without its rows. Over each real driver of docs/postgres.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'

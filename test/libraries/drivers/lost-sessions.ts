@@ -1,4 +1,4 @@
-/** The drivers of docs/drivers.md in one shape, and a wallet over each whose sessions the tests end. */
+/** The drivers of docs/postgres.md in one shape, and a wallet over each whose sessions the tests end. */
 import { join } from 'node:path'
 import {
   createPostgresStore,

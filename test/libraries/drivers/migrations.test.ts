@@ -1,17 +1,20 @@
-/** The migrations of docs/drivers.md, run by the real tools. */
+/** The migrations of docs/postgres.md, run by the real tools. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createPostgresStore, type PostgresStoreOptions } from 'bet-wallet/postgres'
 import { afterAll, describe, expect, test } from 'vitest'
-import { namesIn, readPage, root, rowsOf } from '../../docs/pages.js'
+import { namesIn, readPage, root, rowsOf, sectionOf } from '../../docs/pages.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import type { Database } from '../../postgres/server.js'
-import { folderOf, page } from './blocks.js'
+import { folderOf, migrationsPage, page } from './blocks.js'
 
 const files = Object.fromEntries(
-  rowsOf(readPage(page)).map(([tool = '', file]) => [tool, namesIn(file)[0] ?? '']),
+  rowsOf(sectionOf(readPage(migrationsPage), 'Migration tools')).map(([tool = '', file]) => [
+    tool,
+    namesIn(file)[0] ?? '',
+  ]),
 )
 const program = (path: string) => join(root, 'test/libraries/node_modules', path)
 

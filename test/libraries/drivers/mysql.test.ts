@@ -1,14 +1,19 @@
-/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
-import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
+/** The programs of drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
+import { createMysqlStore, type MysqlClient, type MysqlStore, type MysqlStoreOptions } from 'bet-wallet/mysql'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
+import mariadb from 'mariadb'
+import mariadbCallbacks from 'mariadb/callback.js'
+// @ts-expect-error The driver mysql has no types of its own.
+import { createPoolCluster as createOldCluster, createPool as createOldPool } from 'mysql'
 import type { RowDataPacket } from 'mysql2/promise'
+import { DataSource } from 'typeorm'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MariadbDatabase } from '../../mariadb/database.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
 import { type Accounts, mysqlHarness, type Opened } from '../../stores/mysql/harness.js'
 import { until } from '../../until.js'
-import { blockOf, type Opener, openerOf, page } from './blocks.js'
+import { blockOf, type Opener, openerOf, page, withoutEntities } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
 const drivers: [name: string, end: string][] = [
@@ -17,6 +22,8 @@ const drivers: [name: string, end: string][] = [
   ['Kysely on MySQL', 'await db.destroy()'],
   ['Knex on MySQL', 'await knex.destroy()'],
   ['TypeORM on MySQL', 'await dataSource.destroy()'],
+  ['Sequelize on MySQL', 'await sequelize.close()'],
+  ['MikroORM on MySQL', 'await orm.close()'],
 ]
 
 /** The players' table of the page. */
@@ -41,7 +48,12 @@ const databases: MariadbDatabase[] = []
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 
 async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened>> {
-  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(page, name, blockOf(page, name), end)
+  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(
+    page,
+    name,
+    withoutEntities(blockOf(page, name)),
+    end,
+  )
   const database = await freshMariadb({ pool: { connectionLimit: 20 } })
   databases.push(database)
   const { pool, config } = database
@@ -97,6 +109,50 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
     clear: () => pool.query('TRUNCATE ledger'),
   })
 }
+
+describe('clients that look like pools are refused at once, by their name', () => {
+  const refusalOf = (client: unknown) => {
+    try {
+      createMysqlStore(client as MysqlClient)
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+  const refused = (name: string) => ({
+    code: 'UNSUPPORTED_CLIENT',
+    message: `The client is ${name}: pass a pool of mysql2 that is for the store alone, or a list with one per server`,
+  })
+  // Nothing listens on this port: the clients need no server.
+  const target = { host: '127.0.0.1', port: 1, user: 'wallet' }
+
+  test('of the driver mysql', () => {
+    expect(refusalOf(createOldPool(target))).toMatchObject(refused('a pool of the driver mysql'))
+    expect(refusalOf(createOldCluster())).toMatchObject(refused('a PoolCluster'))
+  })
+
+  test('of the driver mariadb, with promises and callbacks', async () => {
+    for (const client of [mariadb.createPool(target), mariadbCallbacks.createPool(target)]) {
+      expect(refusalOf(client)).toMatchObject(refused('a pool of the driver mariadb'))
+      await client.end()
+    }
+    expect(refusalOf(mariadb.createPoolCluster())).toMatchObject(refused('a PoolCluster'))
+  })
+
+  test.skipIf(noServer !== null)('of TypeORM', async () => {
+    const { config } = await freshMariadb({ pool: { connectionLimit: 2 } }).then(database => {
+      databases.push(database)
+      return database
+    })
+    const { host, port, user, password, database } = config
+    const credentials = { host, port, username: user, password, database }
+    const dataSource = await new DataSource({ type: 'mysql', ...credentials }).initialize()
+    expect(refusalOf((dataSource.driver as unknown as { pool: unknown }).pool)).toMatchObject(
+      refused("TypeORM's driver.pool, or another pool with stringifyObjects"),
+    )
+    await dataSource.destroy()
+  })
+})
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 

@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { codeBlocksOf, readPage, root } from '../../docs/pages.js'
-import { folderOf, nameOf, page, write } from './blocks.js'
+import { folderOf, migrationsPage, nameOf, page, write } from './blocks.js'
 
-const blocks = codeBlocksOf(readPage(page)).filter(({ language }) => language === 'ts')
+const blocks = [
+  ...codeBlocksOf(readPage(page)),
+  ...codeBlocksOf(readPage(migrationsPage)).filter(({ code }) => nameOf(code) !== null),
+].filter(({ language }) => language === 'ts')
 
 test('no block has more than fifteen lines', () => {
   const long = blocks.filter(({ code }) => code.trimEnd().split('\n').length > 15)

@@ -1,4 +1,4 @@
-/** The blocks of docs/drivers.md pass the kit on a real server: with the real library, and rows of their own. */
+/** The programs of drivers.md pass the kit on a real server: with the real library, and rows of their own. */
 
 import { join } from 'node:path'
 import {
@@ -17,7 +17,7 @@ import { type Accounts, type Opened, postgresHarness } from '../../stores/postgr
 import { openProxy } from '../../stores/postgres/proxy.js'
 import { longTimeouts, outOfTime, placing } from '../../stores/postgres/wallet.js'
 import { until } from '../../until.js'
-import { blockOf, type Opener, openerOf, page } from './blocks.js'
+import { blockOf, type Opener, openerOf, page, withoutEntities } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
 /** As the page says in its table. */
@@ -35,6 +35,8 @@ const drivers: [name: string, code: string, end: string][] = [
   ['Knex', blockOf(page, 'Knex'), 'await knex.destroy()'],
   ['TypeORM', blockOf(page, 'TypeORM'), 'await dataSource.destroy()'],
   ['Slonik', blockOf(page, 'Slonik'), 'await pool.end()'],
+  ['Sequelize', blockOf(page, 'Sequelize'), 'await sequelize.close(); await pool.end()'],
+  ['MikroORM', withoutEntities(blockOf(page, 'MikroORM')), 'await orm.close(); await pool.end()'],
   [
     'Prisma',
     blockOf(page, 'Prisma'),

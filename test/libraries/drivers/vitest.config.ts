@@ -13,7 +13,7 @@ export default mergeConfig(
       maxConcurrency: 4,
       testTimeout: 120_000,
       hookTimeout: 120_000,
-      // A known fault of postgres.js (porsager/postgres#1208), which docs/drivers.md names. No other error is ignored.
+      // A known fault of postgres.js (porsager/postgres#1208), which docs/postgres.md names. No other error is ignored.
       onUnhandledError: (error: { stack?: string }) =>
         !(error.stack ?? '').includes('/postgres/src/connection.js'),
     },

@@ -1,5 +1,5 @@
 /**
- * The route handler of docs/frameworks.md in a real Next.js: built, type-checked, and started as a process of its own.
+ * The route handler of docs/http.md in a real Next.js: built, type-checked, and started as a process of its own.
  * It imports the build of bet-wallet as an installed package.
  */
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** The files of `apps/`, which docs/frameworks.md shows, and the same frameworks with a body parser in front. */
+/** The files of `apps/`, which docs/http.md shows, and the same frameworks with a body parser in front. */
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { type MiddlewareConsumer, Module } from '@nestjs/common'

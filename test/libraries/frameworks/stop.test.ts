@@ -1,4 +1,4 @@
-/** Health, metrics and the stop of docs/frameworks.md, in the real frameworks. */
+/** Health, metrics and the stop of docs/http.md, in the real frameworks. */
 import { once } from 'node:events'
 import { Agent, request, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'

@@ -222,9 +222,16 @@ export async function compareLives(settings: LivesSettings): Promise<PartResult>
   }
 }
 
-function living(
-  { options: { ids }, serverTime, prepare }: LivesSettings,
-  { name, whose, send, books }: { name: string; whose: 'library' | 'by hand'; send: Send; books: Books },
+export function living<Whose>(
+  {
+    options: { ids },
+    serverTime,
+    prepare,
+  }: Pick<LivesSettings, 'serverTime'> & {
+    options: Pick<BenchOptions, 'ids'>
+    prepare(whose: Whose): Promise<void>
+  },
+  { name, whose, send, books }: { name: string; whose: Whose; send: Send; books: Books },
 ): Contestant {
   const free = [...spenders]
   return {

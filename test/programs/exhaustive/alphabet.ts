@@ -46,7 +46,11 @@ const call = (name: string, request: ModelRequest, refreshed: Record<string, unk
   refreshed,
 })
 
-const place = (transactionId: string, betId: string, amount: Cents): ModelRequest => ({
+const place = (
+  transactionId: string,
+  betId: string,
+  amount: Cents,
+): ModelRequest & { operation: 'placebet' } => ({
   operation: 'placebet',
   transactionId,
   betId,
@@ -83,6 +87,8 @@ const unsettle = (transactionId: string, type: 'UNSCORED' | 'UNVOIDED'): ModelRe
 const retriedLater = { transactionDate: '2026-11-21T10:05:00Z' }
 
 export const placebet = call('placebet', place('p1', 'b1', stake))
+/** Of the same bet, in the currency of the second account. */
+export const placebetInYen = call('placebet in yen', { ...place('y1', 'b1', 4_00n), currency: 'JPY' })
 export const rollbackbet = call('rollback', rollback('r1'))
 export const unscored = call('unscored', unsettle('u1', 'UNSCORED'))
 
@@ -98,6 +104,7 @@ export const letters: readonly Letter[] = [
   call('placebet with another amount', place('p1', 'b1', 40_00n)),
   call('placebet with another bet', place('p1', 'b2', stake)),
   call('placebet under another id', place('p3', 'b1', stake)),
+  placebetInYen,
   call('placebet of another bet', place('p2', 'b2', 80_00n)),
   rollbackbet,
   call('rollback retried', rollback('r1'), retriedLater),

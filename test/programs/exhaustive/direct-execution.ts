@@ -7,6 +7,7 @@ import { type Call, isCall, keysOf, type Letter, letters, send } from './alphabe
 import { faults } from './checker.js'
 import type { Findings, Step } from './explorer.js'
 import {
+  addingOf,
   type Ending,
   endingOf,
   endingOfError,
@@ -53,6 +54,7 @@ class Execution {
     const options = optionsOf(attemptsMax, placebets)
     const direct: WalletStore = {
       contractVersion: 2,
+      ...addingOf(options),
       load: keys => observed.load(keys),
       loadConfirmed: keys => observed.load(keys),
       commit: changes => observed.commit(changes),
@@ -76,6 +78,7 @@ class Execution {
         })
       const store: WalletStore = {
         contractVersion: 2,
+        ...addingOf(options),
         load: () => load(false),
         loadConfirmed: () => load(true),
         commit: changes =>

@@ -70,6 +70,15 @@ const withoutGuard3 = changed(changes =>
   changes.account.delta === '0' ? changes : { ...changes, account: { ...changes.account, floor: null } },
 )
 
+/** A stake goes back to the home account, whatever account the commit names. */
+const withCreditsAtHome = changed((changes, memory) => {
+  const { transaction, account } = changes
+  const hasHome = memory.account(transaction.playerId, 'JPY') !== null
+  return transaction.operation === 'rollbackbet' && hasHome
+    ? { ...changes, account: { ...account, currency: 'JPY' } }
+    : changes
+})
+
 /** `committed` answers the balance from before the commit. */
 const withStaleBalance: Variant = memory => ({
   ...memory,
@@ -87,5 +96,6 @@ export const faultyVariants: readonly { name: string; variant: Variant; violates
   { name: 'no guard 1', variant: withoutGuard1, violates: addsUp },
   { name: 'no guard 2', variant: withoutGuard2, violates: netZero },
   { name: 'no guard 3', variant: withoutGuard3, violates: neverNegative },
+  { name: 'credits of the home account', variant: withCreditsAtHome, violates: addsUp },
   { name: 'a balance from before the commit', variant: withStaleBalance, violates: balanceExisted },
 ]

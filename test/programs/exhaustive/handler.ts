@@ -54,8 +54,8 @@ export interface Ending {
 
 /**
  * How placebets begin.
- * - `commit-first`: without a hook, they are committed without a load.
- * - `load-first`: `authorizeBet` needs the player, and grants every bet.
+ * - `commit-first`: without a hook, they are committed without a load; so are settlements.
+ * - `load-first`: `authorizeBet` needs the player, and grants every bet; the store adds no credits.
  */
 export type Placebets = 'commit-first' | 'load-first'
 
@@ -65,6 +65,9 @@ export const optionsOf = (attemptsMax: number, placebets: Placebets): WalletOpti
   defaultCurrency: 'JPY',
   ...(placebets === 'load-first' ? { authorizeBet() {} } : {}),
 })
+
+/** Settlements begin as placebets do. */
+export const addingOf = ({ authorizeBet }: WalletOptions) => ({ addsCredits: authorizeBet === undefined })
 
 /** Waits until the handlers can do no more without another reply. They use promises, and no timers. */
 export const settled = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -100,6 +103,7 @@ export async function runHandler(
   }
   const store: WalletStore = {
     contractVersion: 2,
+    ...addingOf(options),
     load: keys => load(keys, false),
     ...(reads === 'replicated' ? { loadConfirmed: (keys: WalletKeys) => load(keys, true) } : {}),
     commit: changes => reply({ at: 'commit', changes }),

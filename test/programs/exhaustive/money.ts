@@ -22,20 +22,26 @@ export interface Violation {
 
 export const euros = (cents: number | bigint) => (Number(cents) / 100).toFixed(2)
 
-/** Checked in every state. */
+/** Checked in every state, of each account. */
 export function violationOfStore(observed: ObservedStore): Violation | null {
-  const balance = observed.balance()
-  if (balance < 0) {
-    return { invariant: neverNegative, expected: 'at least 0.00', actual: `a balance of ${euros(balance)}` }
+  for (const currency of ['EUR', 'JPY'] as const) {
+    const balance = observed.balance(currency)
+    const actual = `a balance of ${euros(balance)} ${currency}`
+    if (balance < 0) return { invariant: neverNegative, expected: 'at least 0.00', actual }
+    const recorded = observed.memory
+      .transactions()
+      .reduce((sum, each) => sum + (each.accountCurrency === currency ? Number(toCents(each.delta)) : 0), 0)
+    const opening = observed.openings[currency]
+    const external = currency === 'EUR' ? observed.external : 0
+    const expected = opening + external + recorded
+    if (balance === expected) continue
+    return {
+      invariant: addsUp,
+      expected: `${euros(opening)} initially, ${euros(external)} external and ${euros(recorded)} recorded: ${euros(expected)}`,
+      actual,
+    }
   }
-  const recorded = observed.memory.transactions().reduce((sum, { delta }) => sum + Number(toCents(delta)), 0)
-  const expected = observed.opening + observed.external + recorded
-  if (balance === expected) return null
-  return {
-    invariant: addsUp,
-    expected: `${euros(observed.opening)} initially, ${euros(observed.external)} external and ${euros(recorded)} recorded: ${euros(expected)}`,
-    actual: `a balance of ${euros(balance)}`,
-  }
+  return null
 }
 
 /** Checked at the end of a schedule, when every request is answered and every commit is delivered. */

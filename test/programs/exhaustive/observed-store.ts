@@ -28,14 +28,14 @@ export interface Movement {
 
 export class ObservedStore {
   readonly memory: MemoryStore
-  readonly opening: number
+  readonly openings: Readonly<Record<'EUR' | 'JPY', number>>
   /** By key, so that a second movement of one transaction adds to the first. */
   readonly movements = new Map<string, Movement>()
-  /** External deposits less external withdrawals. */
+  /** External deposits less external withdrawals: in EUR. */
   external = 0
 
   constructor({ opening, yen }: Start, variant: Variant) {
-    this.opening = Number(opening)
+    this.openings = { EUR: Number(opening), JPY: Number(yen ?? 0n) }
     this.memory = variant(
       createMemoryStore([
         { playerId, currency: 'EUR', balance: fromCents(opening) },
@@ -60,9 +60,10 @@ export class ObservedStore {
   }
 
   async commit(changes: WalletChanges): Promise<CommitResult> {
-    const before = this.balance()
+    const sum = () => this.balance() + this.balance('JPY')
+    const before = sum()
     const result = await this.memory.commit(changes)
-    const cents = this.balance() - before
+    const cents = sum() - before
     const { operation, transactionId, betId, type } = changes.transaction
     if (cents !== 0) {
       const key = `${operation} ${transactionId} ${betId} ${type}`

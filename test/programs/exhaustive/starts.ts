@@ -3,6 +3,7 @@ import {
   type Letter,
   lostBefore,
   placebet,
+  placebetInYen,
   rollbackbet,
   settledBefore,
   unscored,
@@ -39,6 +40,7 @@ export const starts: readonly Start[] = [
   start('tombstone', 100_00n, rollbackbet),
   // The rollback of an unknown bet names another account than its placebet.
   { name: 'two accounts', opening: 100_00n, yen: 7_00n, before: [] },
+  { name: 'two accounts, placed in yen', opening: 100_00n, yen: 7_00n, before: [placebetInYen] },
   start('low balance', 20_00n),
   start('placebet refused before', 20_00n, placebet, deposit(50_00n)),
 ]

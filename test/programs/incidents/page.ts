@@ -1,5 +1,5 @@
-/** docs/runbook.md as a person uses it: the rows of a symptom, what to run, and whether the output is that of the row. */
-import { type Page, readPage, rowsOf, sectionOf } from '../../docs/pages.js'
+/** docs/runbook.md as a person uses it: the lines of a symptom, what to run, and whether the output is that of the line. */
+import { type Page, readPage, sectionOf } from '../../docs/pages.js'
 import type { DatabaseName } from './databases.js'
 
 export const runbook = readPage('docs/runbook.md')
@@ -11,20 +11,17 @@ export interface RunbookRow {
   whatToDo: string
 }
 
-/** A row without a symptom has the symptom of the row above, and its commands. */
-function readRows(): RunbookRow[] {
-  const rows: RunbookRow[] = []
-  for (const [symptom = '', run = '', says = '', whatToDo = ''] of rowsOf(runbook)) {
-    if (symptom === 'Symptom') continue
-    const above = symptom === '' ? rows.at(-1) : { symptom, run }
-    if (above === undefined) throw new Error('The first row of docs/runbook.md has no symptom')
-    rows.push({ symptom: above.symptom, run: above.run, says, whatToDo })
-  }
-  return rows
-}
-
-/** Every row of the tables of symptoms. */
-export const runbookRows: readonly RunbookRow[] = readRows()
+/** Every line of every symptom: `**symptom**: run …`, then the lines `- it says → do`. */
+export const runbookRows: readonly RunbookRow[] = [
+  ...runbook.text.matchAll(/^\*\*(.+)\*\*: run (.+)\n\n((?:- .+\n)+)/gm),
+].flatMap(([, symptom = '', run = '', lines = '']) =>
+  [...lines.matchAll(/^- (.+?) → (.+)$/gm)].map(([, says = '', whatToDo = '']) => ({
+    symptom,
+    run,
+    says,
+    whatToDo,
+  })),
+)
 
 export const rowsOfSymptom = (symptom: string) => runbookRows.filter(row => row.symptom === symptom)
 

@@ -74,8 +74,8 @@ describe('the page', () => {
     const others = [...new Set(runbookRows.map(({ symptom }) => symptom))].filter(
       symptom => !tried.has(symptom),
     )
-    // Tested below.
-    expect(others).toEqual(['`BetWalletNotSynchronous`', '`BetWalletUnauthorized`'])
+    // Tested below; the first one in test/examples/alerts.test.yml.
+    expect(others).toEqual(['`BetWalletNoMetrics`', '`BetWalletNotSynchronous`', '`BetWalletUnauthorized`'])
   })
 })
 

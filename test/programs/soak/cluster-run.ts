@@ -87,6 +87,7 @@ export async function runClusterPhase(
         return false
       },
     )
+    if (isComplete) findings.expectCredits()
     await platform.abort()
     await cluster.settled().catch((error: unknown) => {
       // Without its nodes no books are read: what was found before is the reason.

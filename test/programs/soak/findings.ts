@@ -18,6 +18,8 @@ export interface Findings {
   report(difference: string): void
   /** Ends the load. */
   giveUp(error: unknown): void
+  /** Reports a load whose settlements never reached the wallet without a load: it would prove nothing of them. */
+  expectCredits(): void
   /** The work, or a rejection as soon as the load has ended early. */
   orGivenUp<T>(work: Promise<T>): Promise<T>
 }
@@ -30,6 +32,7 @@ const expectedFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
 export function createFindings(): Findings {
   const differences: string[] = []
   const faults: Record<string, number> = {}
+  let credited = 0
   let giveUp: (error: unknown) => void = () => {}
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
@@ -46,8 +49,14 @@ export function createFindings(): Findings {
     faults,
     report,
     giveUp: error => giveUp(error),
+    expectCredits() {
+      if (credited === 0) report('no settlement was committed without a load')
+    },
     orGivenUp: work => Promise.race([work, givenUp]),
     listener: {
+      credited() {
+        credited += 1
+      },
       fault(code, messages) {
         faults[code] = (faults[code] ?? 0) + 1
         if (!expectedFaults.includes(code) && faults[code] <= 3)

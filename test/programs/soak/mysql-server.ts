@@ -6,7 +6,7 @@ import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMysqlStore, type MysqlPool } from 'bet-wallet/mysql'
 import mysql from 'mysql2/promise'
 import type { Fault } from './faults.js'
-import { credentials, type Limits, listen, reportFault, settings } from './server-child.js'
+import { credentials, type Limits, listen, reportFault, reportingCredits, settings } from './server-child.js'
 
 export interface MysqlSettings {
   /** The first is preferred. */
@@ -56,7 +56,7 @@ const store = createMysqlStore(nodes.map(poolOf), {
   allowNotDurable: fault !== null,
 })
 await readyWithin(60_000)
-const wallet = createNodeListener(store, {
+const wallet = createNodeListener(reportingCredits(store), {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,

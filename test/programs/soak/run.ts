@@ -226,6 +226,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     await orGivenUp(platform.answered(answersPerKill))
     log('all servers are up: waiting for the last bets')
     await orGivenUp(platform.finish())
+    if (fault === null) findings.expectCredits()
     const books = await checkAll()
     if (!('bets' in platform)) return report(books, await platform.compare(await readPostgresLedger(pool)))
     if (oldStates !== undefined) return report(books, 0)

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { WalletStore } from 'bet-wallet'
 import type { PlayersTable } from 'bet-wallet/postgres'
 import type { Fault } from './faults.js'
 
@@ -35,6 +36,8 @@ export type ServerReport =
   | { listening: number }
   /** A call was answered with a fault: the error's code, and its message with those of its causes. */
   | { fault: string; messages: string }
+  /** The first settlement that this process has committed without a load. */
+  | { credited: true }
 
 export const settingsName = 'BET_WALLET_SOAK'
 
@@ -46,6 +49,22 @@ export function settings<Settings = PostgresSettings>(): ServerSettings<Settings
 
 export function report(message: ServerReport): void {
   process.send?.(message)
+}
+
+/** The same store, which reports its first commit of a credit. */
+export function reportingCredits(store: WalletStore): WalletStore {
+  let isReported = false
+  return {
+    ...store,
+    async commit(changes) {
+      const result = await store.commit(changes)
+      if (!isReported && changes.credit !== null && result.status === 'committed') {
+        isReported = true
+        report({ credited: true })
+      }
+      return result
+    },
+  }
 }
 
 export function reportFault(error: unknown): void {

@@ -20,6 +20,8 @@ export interface ServerProcess {
 export interface ServerListener {
   /** The server answered a call with a fault: the error's code, and its messages. */
   fault(code: string, messages: string): void
+  /** A wallet has committed a settlement without a load: reported once per process. */
+  credited?(): void
   /** The process has ended without `kill` or `end`. */
   died(how: string): void
 }
@@ -57,7 +59,8 @@ export function createServerProcess<Settings extends object>(
     )
     const listening = new Promise<void>(resolve => {
       started.on('message', (report: ServerReport) => {
-        if ('fault' in report) listener.fault(report.fault, report.messages)
+        if ('credited' in report) listener.credited?.()
+        else if ('fault' in report) listener.fault(report.fault, report.messages)
         else {
           port = report.listening
           resolve()

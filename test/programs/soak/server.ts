@@ -5,7 +5,7 @@ import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { faultyClient, faultyOptions, faultyStore } from './faults.js'
-import { credentials, listen, reportFault, settings } from './server-child.js'
+import { credentials, listen, reportFault, reportingCredits, settings } from './server-child.js'
 
 const given = settings()
 const { databaseUrl, players, fault, limits } = given
@@ -25,7 +25,7 @@ const store = faultyStore(
     ...faultyOptions(fault),
   }),
 )
-const wallet = createNodeListener(store, {
+const wallet = createNodeListener(reportingCredits(store), {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,

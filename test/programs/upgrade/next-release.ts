@@ -44,7 +44,8 @@ const changes: Record<string, Record<string, string>> = {
   'src/stores/postgres/sql/version.ts': version,
   'src/stores/postgres/sql/schema.ts': {
     '    transactionsTable(schema),\n':
-      `    transactionsTable(schema),\n    \`ALTER TABLE \${schema}.transactions ADD COLUMN IF NOT EXISTS decided_by text\`,\n`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source code to insert
+      '    transactionsTable(schema),\n    `ALTER TABLE ${schema}.transactions ADD COLUMN IF NOT EXISTS decided_by text`,\n',
   },
   'src/stores/postgres/sql/fragments.ts': {
     ' description, reason,\n  transaction_date,': ' description, reason, decided_by,\n  transaction_date,',

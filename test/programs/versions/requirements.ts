@@ -1,4 +1,4 @@
-/** The README's table of requirements: what it says of versions comes from the last run of `npm run test:versions`. */
+/** The table of requirements in docs/first-hour.md: what it says of versions comes from the last run of `npm run test:versions`. */
 import { readFileSync } from 'node:fs'
 import { type Engine, endOfLifeSources, notRun, type Result, versions } from './versions.js'
 
@@ -11,16 +11,16 @@ const others = [
   ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
   [
     'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
-    '[one line each](docs/frameworks.md); a few lines for any other',
+    '[one line each](http.md#frameworks); a few lines for any other',
     'Express 4 and 5, Koa 3, Fastify 5, NestJS 12, Hono 4, Next.js 16',
   ],
   [
     'pg, postgres.js, Drizzle, Kysely, Knex, TypeORM, Slonik, Prisma, mysql2',
-    '[a few lines each](docs/drivers.md)',
+    '[a few lines each](postgres.md#drivers)',
     'all of them, with the kit',
   ],
   ['TypeScript', '5.4 to 7, also with `skipLibCheck: false`', '5.4, 5.9, 6, 7'],
-  ['Other databases', 'any, with a store you write', 'the [kit](docs/conformance.md) tests it'],
+  ['Other databases', 'any, with a store you write', 'the [kit](own-store.md#the-kit) tests it'],
 ]
 
 /** Which are no longer maintained on a day. */

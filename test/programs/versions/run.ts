@@ -4,7 +4,7 @@
  *
  *     npm run test:versions -- [--quick] [--record] [postgresql-14 mariadb-11.8 node.js-26 …]
  *
- * `--quick`: a small choice of files. `--record`: writes results.json and the README's table, at the end. What it
+ * `--quick`: a small choice of files. `--record`: writes results.json and the table of docs/first-hour.md, at the end. What it
  * downloads is in `VERSIONS_FOLDER`, by default a cache folder outside the repository, which other accounts can read.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -200,7 +200,7 @@ for (const version of versions) {
   }
 }
 
-// Not before the end: the tests of Node.js compare the README with the results.
+// Not before the end: the tests of Node.js compare the page with the results.
 if (values.record) record(results)
 
 /** In the place of the last results of these versions. */

@@ -113,7 +113,17 @@ export const accountsPerCurrency = [
   ),
 ]
 
-export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
+/** As bavix/laravel-wallet keeps them. */
+const decimalMinorUnitAccounts: Accounts = {
+  ...minorUnitAccounts,
+  name: 'decimal(18,0) of minor units',
+  ddl: minorUnitAccounts.ddl?.replace('bigint', 'decimal(18,0)') ?? null,
+}
+
+export const everyAccounts = [
+  ...[ownTable, decimalAccounts, textAccounts],
+  ...[minorUnitAccounts, decimalMinorUnitAccounts],
+]
 
 export interface StoreOnServer extends kit.StoreOnServer<MysqlStore> {
   /** The numbers of its connections. */

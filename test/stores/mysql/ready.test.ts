@@ -70,6 +70,17 @@ describe('options', () => {
       expect(String(error)).not.toContain('secret')
     }
   })
+
+  test.each<[string, object]>([
+    ['a PoolCluster', mysqlCallbacks.createPoolCluster()],
+    ['a PoolCluster', mysql.createPoolCluster()],
+    ["TypeORM's driver.pool", mysqlCallbacks.createPool({ stringifyObjects: true })],
+    ["TypeORM's driver.pool", mysql.createPool({ stringifyObjects: true })],
+  ])('a client that is %s is refused at once, by its name', (name, client) => {
+    expect(() => createMysqlStore(client as Pool)).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED_CLIENT', message: expect.stringContaining(`is ${name}`) }),
+    )
+  })
 })
 
 test.each([

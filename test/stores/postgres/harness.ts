@@ -66,6 +66,13 @@ export const minorUnitAccounts: Accounts = {
   limits: { digits: 18, scale: 2 },
 }
 
+/** As bavix/laravel-wallet keeps them. */
+const decimalMinorUnitAccounts: Accounts = {
+  ...minorUnitAccounts,
+  name: 'numeric(18,0) of minor units',
+  ddl: minorUnitAccounts.ddl?.replace('bigint', 'numeric(18,0)') ?? null,
+}
+
 export const reservingAccounts = [
   kit.reserving(numericAccounts, 'available'),
   kit.reserving(minorUnitAccounts, 'cents'),
@@ -87,7 +94,10 @@ export const accountsPerCurrency = [
   ),
 ]
 
-export const everyAccounts = [ownTable, numericAccounts, textAccounts, minorUnitAccounts]
+export const everyAccounts = [
+  ...[ownTable, numericAccounts, textAccounts],
+  ...[minorUnitAccounts, decimalMinorUnitAccounts],
+]
 
 export type StoreOnServer = kit.StoreOnServer<PostgresStore>
 export type Opened = kit.Opened<PostgresStore, StoreOnServer>

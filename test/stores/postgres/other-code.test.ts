@@ -371,6 +371,28 @@ test.each([
   expect(await wallet.recorded()).toEqual([])
 })
 
+test('minor units in a decimal that becomes whole units: no amount is misread', async () => {
+  const wallet = await open(
+    'ALTER TABLE SCHEMA.accounts ALTER balance TYPE numeric(64,0) USING balance * 100',
+    { options: { players: { ...players, balanceType: 'minor-units', minorUnits: 2 } } },
+  )
+  await wallet.store.ready()
+  expect(await wallet.store.commit(placing())).toMatchObject({ status: 'committed', balance: '70.00' })
+  await wallet.rows(
+    'ALTER TABLE SCHEMA.accounts ALTER balance TYPE numeric(64,2) USING balance / 100'.replace(
+      'SCHEMA',
+      wallet.schema,
+    ),
+  )
+  const ends = await Promise.all([
+    endOf(wallet.store.commit(placing({ n: 2, amount: '0.3' }))),
+    endOf(wallet.store.loadConfirmed(keys)),
+  ])
+  expect(String(ends[0])).toMatch(/the balance column is numeric now/)
+  expect(String((ends[1] as Error).cause ?? ends[1])).toMatch(/the balance column is numeric now/)
+  expect(await wallet.recorded()).toEqual(['placebet place-1 -30'])
+})
+
 test('array_nulls = off makes no difference', async () => {
   const wallet = await open('', { pool: { options: '-c array_nulls=off' } })
   const results = ['alice', 'bob'].map((playerId, n) => wallet.store.commit(placing({ playerId, n })))

@@ -79,7 +79,9 @@ export async function rowsOfMysql(pool: Pool): Promise<string> {
     const [rows] = await pool.query({ sql: `SELECT * FROM ${schema}.${table} ORDER BY 1`, dateStrings: true })
     for (const row of rows as Record<string, unknown>[])
       inserts.push(
-        `INSERT INTO ${schema}.${table} (${Object.keys(row).join(', ')}) VALUES (${mysql.escape(Object.values(row))});`,
+        `INSERT INTO ${schema}.${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row)
+          .map(value => mysql.escape(value as string))
+          .join(', ')});`,
       )
   }
   return inserts.join('\n')

@@ -1,16 +1,14 @@
 /** Players with two accounts on PostgreSQL and on MariaDB or MySQL: audit and random run pass, and the tables agree. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { recordSettlement, type WalletStore } from 'bet-wallet'
+import type { WalletStore } from 'bet-wallet'
 import { auditWallet, simulateSportsbook } from 'bet-wallet/audit'
-import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMysqlStore, type MysqlPlayersTable, migrateMysql } from 'bet-wallet/mysql'
 import { createPostgresStore, migratePostgres, type PlayersTable } from 'bet-wallet/postgres'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { exactCollation, isMysql, noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
-import { accountsOf, withHome } from '../wallets/accounts.js'
+import { accountsOf } from '../wallets/accounts.js'
+import { serveAccounts } from '../wallets/accounts-server.js'
 import { credentials } from '../wallets/library.js'
 
 const closing: (() => Promise<unknown>)[] = []
@@ -68,22 +66,9 @@ const databases: Record<string, () => Promise<Opened>> = {
 
 async function serve(database: string) {
   const { store, rows } = await (databases[database] as () => Promise<Opened>)()
-  const errors: unknown[] = []
-  const listener = createNodeListener(store, {
-    ...withHome,
-    authenticate: basicAuth(credentials),
-    onAuthenticationFailed() {},
-    routes: { '/settlement': body => recordSettlement(store, body) },
-    onError: error => errors.push(error),
-  })
-  const server = createServer(listener)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  })
-  const { port } = server.address() as AddressInfo
-  return { baseUrl: `http://127.0.0.1:${port}`, rows, errors }
+  const { close, ...served } = await serveAccounts(store)
+  closing.push(close)
+  return { ...served, rows }
 }
 
 const accounts = ['EUR', 'JPY']

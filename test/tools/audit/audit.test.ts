@@ -277,6 +277,28 @@ describe('settlements', () => {
     expect(report).toMatchObject({ passed: true, complete: false })
   })
 
+  it('never with BET_PAID: no pass, since the MUSTs of its unsettlements were not judged', async () => {
+    const wallet = await plain()
+    const url = `${wallet.url}/settlement`
+    const { username, password } = wallet.credentials
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    const settle: AuditOptions['settle'] = async settlement => {
+      if (settlement.type === 'BET_PAID') return { ok: false, errorCode: 'CLOSED' }
+      const headers = { authorization, 'content-type': 'application/json' }
+      const { ok } = await fetch(url, { method: 'POST', headers, body: JSON.stringify(settlement) })
+      return { ok, errorCode: 'FAILED' }
+    }
+    const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-5*'] })
+    const unjudged = report.results.filter(({ verdict }) => verdict !== 'passed')
+    expect(unjudged.filter(({ level }) => level === 'MUST').length).toBeGreaterThan(0)
+    for (const { verdict, reason } of unjudged)
+      expect([verdict, reason]).toEqual([
+        'skipped',
+        expect.stringMatching(/could not be settled: refused: CLOSED/),
+      ])
+    expect(report).toMatchObject({ passed: false, complete: false })
+  })
+
   it.each([
     ['at an unknown address', { url: '/nowhere' }, /POST http:\S+\/nowhere failed \(404/],
     ['by a command that fails', { command: 'echo broken >&2; exit 4' }, /ended with code 4: broken/],

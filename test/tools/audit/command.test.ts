@@ -291,6 +291,14 @@ describe('exit code 2, with a message that says what to do', () => {
     ],
     [['audit', 'http://a', '--json', 'no/such/folder/r.json'], /no\/such\/folder\/r\.json cannot be written/],
     [['audit', 'http://a', '--html', '.'], /\. cannot be written: it is a directory/],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--json', 'r.json', '--junit', './r.json'],
+      /--(?:json|junit) and --(?:json|junit) name the same file: \S+r\.json/,
+    ],
+    [
+      ['simulate', 'http://a', '--players', '2', '--json', 'r.json', '--report', 'r.json'],
+      /--(?:json|report) and --(?:json|report) name the same file: \S+r\.json/,
+    ],
     [['simulate', 'http://a', '--players', '2', '--chaos', '7'], /--chaos must be/],
     [['simulate', 'http://a', '--players', '0'], /--players must be a list of at least one/],
     [['simulate', 'http://a', '--players', 'none.json'], /--players: none\.json cannot be read: ENOENT/],

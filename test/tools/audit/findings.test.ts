@@ -147,11 +147,11 @@ describe('the call to paste and the impact', () => {
     expect(failure.impact).toMatch(/^No money moves: the balance is right\./)
   })
 
-  it('say what was debited by a success where a refusal was due', async () => {
+  it('say what was debited by a success where a refusal was expected', async () => {
     const failure = await failureOf('funds-not-checked', 'AU-102')
     expect(failure).toMatchObject({ kind: 'accepted', difference: null })
     expect(failure.impact).toBe(
-      'A success where a refusal was due: 100.01 EUR were debited. The case guards against this: Players bet money that they do not have, and the operator pays the winnings.',
+      'A success where a refusal was expected: 100.01 EUR were debited. The case guards against this: Players bet money that they do not have, and the operator pays the winnings.',
     )
   })
 })

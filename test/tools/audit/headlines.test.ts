@@ -16,7 +16,7 @@ const headlines: [FaultName, id: string, headline: RegExp][] = [
   ['ids-unique-per-player', 'AU-120', /^placebet of the other player with a known transactionId: balance/],
   ['unsettlement-of-other-player-debits', 'AU-536', /^unsettlement for the other player: balance/],
   ['tombstones-of-first-player', 'AU-311', /^placebet of the other player after its rollback: balance/],
-  // An exact balance that is due, and a rounded one.
+  // An exact balance that is expected, and a rounded one.
   ['third-decimal-rounded', 'AU-406', /^placebet of 0.001: /],
 ]
 

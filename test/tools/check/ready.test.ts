@@ -1,6 +1,7 @@
 /** How a problem of `ready()` becomes findings. */
 import { describe, expect, test } from 'vitest'
 import { StoreError, type StoreErrorCode } from '../../../src/stores/database/errors.js'
+import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { type Finding, finding, type Subject } from '../../../src/tools/check/finding.js'
 import { allFindings, readyFindings } from '../../../src/tools/check/ready.js'
 
@@ -120,14 +121,16 @@ test('a list that fails is skipped: it never changes the exit code', async () =>
   }
   const found = await allFindings(
     { lookupIndexes: true, allowNotDurable: false },
+    tablesOf({ players: { table: 'pam.a', id: 'id', currency: 'c', balance: 'b' } }).players,
     {
       ...{ ready: async () => null, privileges: passes, trial: passes },
-      ...{ lookupIndexes: fails, balances: fails, accounts: fails },
-      ...{ versions: fails, checks: fails, statements: fails },
+      ...{ lookupIndexes: fails, checks: fails, statements: fails, behind: fails, schema: fails },
+      rows: { ask: fails, text: expression => expression, exact: expression => expression },
+      bets: { bets: 'bets', isAccountOfBet: 'true' },
     },
   )
   expect(statesOf(found.filter(({ text }) => text === 'could not be checked: no answer'))).toEqual({
     ...{ 'lookup indexes': 'unknown', balances: 'skipped', accounts: 'skipped' },
-    ...{ 'version column': 'skipped', CHECKs: 'skipped', statements: 'skipped' },
+    ...{ 'player ids': 'skipped', CHECKs: 'skipped', statements: 'skipped' },
   })
 })

@@ -72,6 +72,21 @@ describe.skipIf(noServerOfOurOwn !== null)(
           ALTER TABLE pam.accounts ALTER currency SET NOT NULL, ALTER balance SET NOT NULL`)
       })
 
+      test("the number of a row in place of the player's: a warning with a row, of who may read it", async () => {
+        await admin.query(`CREATE TABLE pam.wallets (id bigint PRIMARY KEY, user_id bigint NOT NULL, currency text NOT NULL, balance numeric(18,2) NOT NULL);
+          INSERT INTO pam.wallets VALUES (1, 2, 'EUR', 5), (2, 1, 'EUR', 5)`)
+        const players = ['--players', 'pam.wallets', '--id', 'id', '--id-type', 'bigint']
+        const words = [...players, '--currency', 'currency', '--balance', 'balance']
+        expect(lineOf((await run(words, server.url)).out, 'player ids')).toMatch(
+          /WARN .*id numbers the rows of pam\.wallets, and user_id is the player's: a bet of the player 1 debits the row 1, which is of the player 2/,
+        )
+        await admin.query('GRANT SELECT (id, currency, balance), UPDATE (balance) ON pam.wallets TO wallet')
+        expect(lineOf((await run(words)).out, 'player ids')).toMatch(
+          / - .*permission denied for table wallets/,
+        )
+        await admin.query('DROP TABLE pam.wallets')
+      })
+
       test('a version column that no option names', async () => {
         expect((await run()).out).not.toContain('version column')
         await admin.query('ALTER TABLE pam.accounts ADD lock_version integer NOT NULL DEFAULT 0')

@@ -1,6 +1,6 @@
 /** `bet-wallet grants`: what the pages show, and what the role of the name needs on a real server. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createMysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
 import { createPostgresStore, migratePostgres } from '../../../src/stores/postgres/index.js'
 import { codeBlocksOf, readPage, sectionOf } from '../../docs/pages.js'
@@ -118,6 +118,23 @@ test('on PostgreSQL, what it prints for the migrated table suffices the store', 
   }
 })
 
+test('on PostgreSQL, a role that may not see what the migration has registered is told who prints the grants', async () => {
+  const { pool, url: admin, drop } = await freshDatabase()
+  const role = `blind_${process.pid}`
+  await migratePostgres(pool, {})
+  await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+  try {
+    for (const words of [['grants', 'wallet'], ['migrate']]) {
+      const { code, error } = await runCommand([...words, '--database-url', url(admin, role)])
+      expect(error).toContain(`an owner of the tables runs what this prints: npx bet-wallet grants ${role}`)
+      expect(code).toBe(2)
+    }
+  } finally {
+    await pool.query(`DROP ROLE ${role}`)
+    await drop()
+  }
+})
+
 describe.skipIf(noServer !== null)(
   `on MySQL and MariaDB${noServer === null ? '' : ` (skipped: ${noServer})`}`,
   () => {
@@ -152,6 +169,83 @@ describe.skipIf(noServer !== null)(
       } finally {
         await own.end()
         await pool.query(`DROP USER ${role}@'127.%'`)
+      }
+    })
+
+    test('for a view, also what shows the unique index below it: ready() does not warn', async () => {
+      const { pool, config } = await freshMariadb()
+      const { host, port, user, password, database: schema } = config
+      const role = `viewing_${process.pid}`
+      const columns = {
+        id: 'id',
+        currency: 'currency',
+        balance: 'balance',
+        accountPerCurrency: true,
+      } as const
+      const [[row]] = (await pool.query('SELECT @@collation_database AS collation')) as never as [
+        [{ collation: string }],
+      ]
+      const players = { table: `${schema}.players`, idCollation: row.collation, ...columns }
+      await pool.query(`CREATE TABLE base (no integer AUTO_INCREMENT PRIMARY KEY, owner varchar(64) NOT NULL,
+        code varchar(3) NOT NULL, money decimal(18, 2) NOT NULL, UNIQUE (owner, code))`)
+      await pool.query('CREATE VIEW inner_view AS SELECT owner AS a, code AS b, money AS c FROM base')
+      await pool.query('CREATE VIEW players AS SELECT a AS id, b AS currency, c AS balance FROM inner_view')
+      await pool.query(`CREATE USER ${role} IDENTIFIED BY 'secret'`)
+      await migrateMysql(pool, { schema, players })
+      const { out, error } = await runCommand([
+        ...['grants', role, '--schema', schema],
+        ...['--database-url', `mysql://${user}:${password}@${host}:${port}/${schema}`],
+      ])
+      expect(error).toBe('')
+      expect(linesOf(withoutQuotes(out)).filter(line => /SHOW VIEW|base/.test(line))).toEqual([
+        `GRANT SELECT, SHOW VIEW ON ${schema}.players TO ${role};`,
+        `GRANT SELECT, SHOW VIEW ON ${schema}.inner_view TO ${role};`,
+        `GRANT SELECT (no, owner, code) ON ${schema}.base TO ${role};`,
+      ])
+      const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      const mysql = await import('mysql2/promise')
+      const own = mysql.createPool({ ...config, user: role, password: 'secret' })
+      try {
+        const statements = linesOf(out)
+        // Without the columns of the index, one of the table shows the table only.
+        for (const statement of statements)
+          await pool.query(statement.replace('(`no`, `owner`, `code`)', '(`money`)'))
+        await createMysqlStore(own, { schema, players }).ready()
+        expect(String(warning.mock.calls)).toContain('no unique index on exactly (id, currency) is visible')
+        warning.mockClear()
+        for (const statement of statements) await pool.query(statement)
+        await createMysqlStore(own, { schema, players }).ready()
+        expect(String(warning.mock.calls)).not.toContain('one row only')
+      } finally {
+        warning.mockRestore()
+        await own.end()
+        await pool.query(`DROP USER ${role}`)
+      }
+    })
+
+    test('a user who may not see what the migration has registered is told the statement that grants it', async () => {
+      const { pool, config } = await freshMariadb()
+      const { host, port, database: schema } = config
+      const role = `blind_${process.pid}`
+      await migrateMysql(pool, { schema })
+      await pool.query(`CREATE USER ${role} IDENTIFIED BY 'secret'`)
+      await pool.query(`GRANT SELECT ON wallet_transactions TO ${role}`)
+      const options = [
+        '--schema',
+        schema,
+        '--database-url',
+        `mysql://${role}:secret@${host}:${port}/${schema}`,
+      ]
+      try {
+        for (const words of [['grants', 'wallet'], ['migrate']]) {
+          const { code, error } = await runCommand([...words, ...options])
+          expect(withoutQuotes(error)).toContain(
+            `An administrator runs: GRANT EXECUTE ON ${schema}.* TO ${role}@%;`.replace('%', "'%'"),
+          )
+          expect(code).toBe(2)
+        }
+      } finally {
+        await pool.query(`DROP USER ${role}`)
       }
     })
   },

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { readingOf } from '../../../src/tools/check/balances.js'
 import { decide } from '../../../src/tools/command/init.js'
 import { playersOf } from '../../../src/tools/init/mapping.js'
 import type { Answers } from '../../../src/tools/init/propose.js'
@@ -122,6 +123,31 @@ describe('on PostgreSQL', () => {
     expect(filesOf(join(folder, 'src/wallet'))).toEqual(['kit.ts', 'server.ts', 'store.ts'])
   })
 
+  test('given a folder of tools of its own, then the files are those of the project beside it', async () => {
+    const tools = project(null)
+    const beside = join(outer, 'beside')
+    mkdirSync(beside)
+    writeFileSync(join(beside, 'package.json'), JSON.stringify({ dependencies: { tsx: '4' } }))
+    const options = [
+      '--id',
+      'account_no',
+      '--minor-units',
+      '2',
+      '--may-bet',
+      'anyone',
+      '--folder',
+      '../beside',
+    ]
+    const { code, out, error } = await run(tools, options, url)
+    expect([code, error]).toEqual([0, ''])
+    expect(filesOf(beside)).toEqual(['kit.ts', 'package.json', 'server.ts', 'store.ts'])
+    // The project's own package.json counts: it is CommonJS, and has tsx.
+    expect(readFileSync(join(beside, 'store.ts'), 'utf8')).toContain("import pg = require('pg')")
+    expect(readFileSync(join(beside, 'kit.ts'), 'utf8')).toContain("from './store'")
+    expect(out).toContain('npm install --save-dev fast-check\n')
+    expect(out).toContain('  npx tsx ../beside/server.ts  #')
+  })
+
   test('given a status, then it asks who may bet, and grants its columns', async () => {
     await database.pool.query(`CREATE TYPE pam.player_state AS ENUM ('Active', 'closed');
       CREATE TABLE pam.members (id bigint PRIMARY KEY, currency text, balance numeric(18,2), state pam.player_state, closed_at timestamptz)`)
@@ -201,7 +227,12 @@ describe('given a terminal', () => {
   )
 
   /** A person who types these lines. */
-  async function typing(lines: readonly string[], options: Answers = {}, from = schema) {
+  async function typing(
+    lines: readonly string[],
+    options: Answers = {},
+    from = schema,
+    read: Parameters<typeof decide>[3] = async () => ({ lines: [], warnings: [] }),
+  ) {
     const printed: string[] = []
     const left = [...lines]
     const log = vi.spyOn(console, 'log').mockImplementation(text => void printed.push(String(text)))
@@ -211,7 +242,7 @@ describe('given a terminal', () => {
       if (line === undefined) throw new Error(`Asked once more: ${printed.at(-1)}`)
       return line
     }
-    const proposal = await decide(from, options, ask).finally(() => log.mockRestore())
+    const proposal = await decide(from, options, ask, read).finally(() => log.mockRestore())
     return {
       players: proposal && playersOf(proposal.mapping),
       mayBet: proposal?.mapping.mayBet,
@@ -240,6 +271,39 @@ describe('given a terminal', () => {
       '--may-bet: ',
       expect.stringMatching(/\nCLEAR: every part of the mapping is known$/),
     ])
+  })
+
+  test('then the unit is asked with a row as each would read it, and the row as it is read is shown', async () => {
+    const columns = ['account_no text', 'currency char(3)', 'balance numeric(64,0)']
+    const whole = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['account_no']))
+    const asked: string[] = []
+    const read: Parameters<typeof decide>[3] = async (accounts, players) => {
+      asked.push(accounts)
+      const unit = { balanceType: 'minor-units', minorUnits: Number(players.minorUnits) } as const
+      return readingOf([{ currency: 'EUR', count: 2, withoutBalance: 0, balance: '100500' }], unit)
+    }
+    const { players, printed } = await typing(['2', 'anyone'], {}, whole, read)
+    expect(players).toMatchObject({ balance: 'balance', balanceType: 'minor-units', minorUnits: 2 })
+    expect(printed[0]).toContain('--minor-units 2: EUR 100500 → 1005.00 EUR, one of 2 accounts\n')
+    expect(printed[0]).toContain('--minor-units 0: EUR 100500 → 100500.00 EUR, one of 2 accounts\n')
+    expect(printed[0]).toContain('\nUNCLEAR: state --minor-units and --may-bet')
+    expect(printed.at(-1)).toMatch(/EUR 100500 → 1005\.00 EUR, one of 2 accounts\n[\s\S]*\nCLEAR: /)
+    expect(new Set(asked)).toEqual(
+      new Set(['(SELECT "currency" AS currency, "balance" AS balance FROM "pam"."accounts")']),
+    )
+  })
+
+  test('then rows that this user may not read are said', async () => {
+    const read = async () => {
+      throw new Error('permission denied for table accounts')
+    }
+    const { printed } = await typing(
+      ['anyone'],
+      { id: 'account_no', currency: 'EUR', 'minor-units': '2' },
+      schema,
+      read,
+    )
+    expect(printed.at(-1)).toContain('could not be read: permission denied for table accounts')
   })
 
   test('then an answer that cannot be is asked again', async () => {

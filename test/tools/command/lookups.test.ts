@@ -183,7 +183,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       const { code, error } = await run(['bet', 'b-123', ...options], { url, cwd: folder })
       expect(code).toBe(2)
       expect(error).toMatch(
-        /^The driver (?:pg|mysql2) is not installed in .*: npm install (?:pg|mysql2), here or .* Or .*--config\.\n$/,
+        /^The driver (?:pg or postgres|mysql2) is not installed in .*: npm install (?:pg|mysql2), here or .* Or .*--config\.\n$/,
       )
     })
 

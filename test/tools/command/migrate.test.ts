@@ -75,6 +75,7 @@ describe.each([
   { name: 'PostgreSQL', skipped: null, open: openPostgres },
   { name: 'MySQL and MariaDB', skipped: noServer, open: openMysql },
 ])('on $name', ({ name, skipped, open }) => {
+  const collation = open === openMysql ? ['--id-collation', 'utf8mb4_general_ci'] : []
   describe.skipIf(skipped !== null)(skipped === null ? name : `${name} (skipped: ${skipped})`, () => {
     let wallet: Opened
     let players: string[]
@@ -93,6 +94,18 @@ describe.each([
       const { code, error } = await run([])
       expect(error).toContain("name your players' table by --players, --id, --currency and --balance")
       expect(code).toBe(2)
+      expect((await wallet.count()).tables).toBe(0)
+    })
+
+    test('for a table that ready() would refuse: the problem, and nothing is created', async () => {
+      const { code, error } = await run([
+        ...players.map(word => (word === 'bigint' ? 'text' : word)),
+        ...collation,
+      ])
+      expect([code, error]).toEqual([
+        2,
+        expect.stringContaining('players.idType is text, but the column account_no is bigint'),
+      ])
       expect((await wallet.count()).tables).toBe(0)
     })
 

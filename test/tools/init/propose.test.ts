@@ -97,11 +97,15 @@ describe('given one table of players', () => {
     expect(proposed(decimals, { players: 'pam.accounts', balance: name })).toBe(`--balance: ${name}: ${why}`)
   })
 
-  test('with a balance of numeric(64,0), then it is refused, with a row as each unit would read it', () => {
+  test('with a balance of numeric(64,0), then the unit is asked: it is never taken by itself', () => {
     const whole = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance numeric(64,0)']))
-    expect(proposed(whole, { players: 'pam.accounts' })).toBe(
-      'No column can be the balance: balance (numeric(64,0) may hold cents (1005 is 10.05) or whole units (1005.00): change it to bigint, which keeps its values, and init asks which). Name it: --balance',
-    )
+    expect(proposed(whole)).toEqual([['minor-units', '2', '0', 'EUR=2,JPY=0']])
+    const units = { balance: 'balance', balanceType: 'minor-units' }
+    expect(proposed(whole, { 'minor-units': '2' })).toMatchObject({ ...units, minorUnits: 2 })
+    expect(proposed(whole, { 'minor-units': '0' })).toMatchObject({ ...units, minorUnits: 0 })
+    expect(propose(whole, {})).toMatchObject({ accounts: expect.stringContaining('FROM "pam"."accounts")') })
+    const named = inPostgres(accounts(['account_no text', 'currency char(3)', 'balance_cents numeric(20,0)']))
+    expect(proposed(named, { 'minor-units': '2' })).toMatchObject({ balance: 'balance_cents', minorUnits: 2 })
   })
 
   test.each(['cents', '19', '-1', '2.5', 'EUR', 'EUR=2,', 'EUR=19', 'E R=2', 'EUR=2,EUR=3'])(
@@ -139,6 +143,8 @@ describe('given one table of players', () => {
 
   test.each([
     ['numeric(18,1)', 'would round cents'],
+    ['numeric(18,-2)', 'would round cents'],
+    ['numeric(4,0)', 'too small for money'],
     ['numeric(6,2)', 'too small for money'],
     ['smallint', 'too small for money'],
     ['numeric(18,2) generated', 'computed'],
@@ -731,6 +737,17 @@ describe('given the status of a player in another table', () => {
       'GRANT SELECT ("user_id") ON "pam"."wallets" TO "wallet";',
       'GRANT SELECT ("id", "status") ON "pam"."users" TO "wallet";',
       'GRANT SELECT ("id", "deleted_at") ON "pam"."users" TO "wallet";',
+    ])
+  })
+
+  test('of another schema, then its use is granted too', () => {
+    const elsewhere = { ...users, schema: 'people' }
+    const to = { schema: 'people', table: 'users', column: 'id' }
+    const schema = inPostgres(wallets({ foreignKeys: [{ column: 'user_id', to }] }), elsewhere)
+    const proposal = propose(schema, { 'may-bet': 'users.status=active; users.deleted_at=null' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    expect(moreGrants(proposal.mapping, 'wallet').filter(each => each.includes('USAGE'))).toEqual([
+      'GRANT USAGE ON SCHEMA "people" TO "wallet";',
     ])
   })
 

@@ -53,7 +53,7 @@ export function table(
     },
     columns: columns.map(text => column(engine, text)),
     uniqueKeys: keys.map(key => key.split(' ')),
-    primaryKey: engine === 'mysql' ? (keys[0]?.split(' ') ?? []) : [],
+    primaryKey: keys[0]?.split(' ') ?? [],
     ...more,
   }
 }

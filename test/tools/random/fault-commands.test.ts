@@ -24,7 +24,7 @@ const twice = { commands: ['kill it', 'cut it'] }
 describe('given a correct wallet', () => {
   it('when faults are injected, then each answered call is replayed, and the commands run in turn', async () => {
     const { report, commands, events } = await runWithFaults({}, twice)
-    expect(report.faults).toMatchObject({ stopped: null, notRetried: 0 })
+    expect(report.faults).toMatchObject({ stopped: null, notRetried: 0, notCompared: 0 })
     expect(report.differences).toEqual([])
     expect(report.passed).toBe(true)
     expect(commands).toEqual(['kill it', 'cut it'])
@@ -122,6 +122,22 @@ describe('given a wallet that has lost nothing, and is wrong', () => {
     for (const { operation, actual } of lost)
       expect([operation, actual]).toEqual(['unsettlement', '503 SETTLEMENT_NOT_FOUND'])
     expect(report.faults.notRetried).toBe(0)
+  })
+
+  it('when its balances cannot be read after a fault, then the retries that were not compared are named', async () => {
+    const state = { isBroken: false }
+    const call: Breakage['call'] = async ({ operation, next }) =>
+      state.isBroken && operation === 'rollbackbet'
+        ? answer(400, { errorCode: 'INVALID_BET', description: 'no' })
+        : await next()
+    const { report } = await runWithFaults({ call }, { requestsPerFault: 200 }, () => {
+      state.isBroken = true
+    })
+    // The first retry of each player: what it answers is the balance to compare the next with.
+    expect(report.faults.notCompared).toBe(report.books.players.length)
+    expect(formatSimulationReport(report)).toContain(
+      `the balance after ${report.faults.notCompared} retries could not be read`,
+    )
   })
 
   it('when it is wrong before the first fault, then nothing is broken', async () => {

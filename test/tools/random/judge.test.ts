@@ -39,7 +39,7 @@ function table(opening = '100.00') {
       amount,
       type: null,
       body: '',
-      moves: true,
+      changesBalance: true,
       low: 0n,
       high: 0n,
       sentAt: 0,

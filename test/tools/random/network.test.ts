@@ -16,7 +16,7 @@ function networkOf(answer: () => Reading, options: Partial<ConstructorParameters
   const judge = new Judge({ differencesMax: 9, onDifference: () => {} }, noCounts())
   const network = new Network({
     ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge },
-    patienceFor: () => ({ faults: 60, milliseconds: 300 }),
+    limitsFor: () => ({ faults: 60, milliseconds: 300 }),
     clock: {
       now: () => clock.time,
       date: () => clock.time,
@@ -45,11 +45,11 @@ function networkOf(answer: () => Reading, options: Partial<ConstructorParameters
 const placed = () => newBet(openedAccount(), 1n).placed
 
 /** Sends a number of transactions once. */
-async function play(chaos: Partial<Chaos>, moves: number) {
+async function play(chaos: Partial<Chaos>, turns: number) {
   const { network, log } = networkOf(() => success('99'))
   network.chaos = chaosOf(chaos)
   const received: string[] = []
-  for (let move = 0; move < moves; move += 1) {
+  for (let turn = 0; turn < turns; turn += 1) {
     await network.turn(() =>
       network.start(network.once(placed()).then(answer => received.push(answer?.kind ?? 'nothing'))),
     )
@@ -156,7 +156,7 @@ describe('a wallet that does not answer', () => {
 
 test('a call that is always answered 5xx is given up, and reported', async () => {
   const { network, judge } = networkOf(() => fault(500), {
-    patienceFor: () => ({ faults: 60, milliseconds: 1_000 }),
+    limitsFor: () => ({ faults: 60, milliseconds: 1_000 }),
   })
   expect(await network.untilAnswered(placed())).toBeNull()
   expect(judge.differences).toMatchObject([

@@ -23,7 +23,7 @@ export function transactionOf(
   type: Transaction['type'] = null,
 ): Transaction {
   ids += 1
-  const state = { body: '', moves: true, low: 0n, high: 0n, sentAt: 0, first: null, firstAt: 0 }
+  const state = { body: '', changesBalance: true, low: 0n, high: 0n, sentAt: 0, first: null, firstAt: 0 }
   const transaction: Transaction = {
     operation,
     transactionId: `t${ids}`,

@@ -332,7 +332,7 @@ describe('settlements that never work', () => {
       await wallet.close()
     }
   }
-  const unjudged = 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
+  const inconclusive = 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
 
   test.each([
     ['are refused', () => ({ ok: false as const, errorCode: 'NO_SUCH_BET' }), 'refused', /^400 NO_SUCH_BET$/],
@@ -346,7 +346,7 @@ describe('settlements that never work', () => {
     ],
   ] as const)('end the bets, and the run has not passed, if they %s', async (_, answer, kind, actual) => {
     const report = await settleBy(answer)
-    expect(report).toMatchObject({ passed: false, unjudged })
+    expect(report).toMatchObject({ passed: false, inconclusive })
     expect(report.counts.bets).toBeLessThan(150)
     const settled = report.differences.filter(({ operation }) => operation === 'settlement')
     expect(settled.length).toBeGreaterThanOrEqual(20)
@@ -394,15 +394,15 @@ describe('a run that has judged too little', () => {
       { bets: 1 },
       'no settlement succeeded: see the option settle (--settle-url, --settle-command)',
     ],
-  ] as const)('has not passed: %s', async (_, breakage, options, unjudged) => {
+  ] as const)('has not passed: %s', async (_, breakage, options, inconclusive) => {
     const { report } = await simulate(breakage, { chaos: 0, ...options })
-    expect(report).toMatchObject({ differences: [], complete: true, passed: false, unjudged })
-    expect(formatSimulationReport(report)).toContain(`FAILED: ${unjudged}.`)
+    expect(report).toMatchObject({ differences: [], complete: true, passed: false, inconclusive })
+    expect(formatSimulationReport(report)).toContain(`FAILED: ${inconclusive}.`)
   })
 
   test('is not one without a way to settle', async () => {
     const { report } = await simulate({}, { chaos: 0, bets: 1, settle: 'unsupported' })
-    expect(report).toMatchObject({ passed: true, unjudged: null })
+    expect(report).toMatchObject({ passed: true, inconclusive: null })
   })
 })
 

@@ -1,7 +1,7 @@
 /** Reports whose dates are local times: their time zone and form are in the mapping, or they are an error. */
 import { describe, expect, test } from 'vitest'
 import { type Reconciliation, type ReportMapping, reconcile } from '../../../src/tools/reconcile/index.js'
-import { codeBlocksOf, readPage } from '../../docs/pages.js'
+import { codeBlocksOf, readPage, sectionOf } from '../../docs/pages.js'
 import { lookupsOf, record } from './world.js'
 
 /** The local time of an instant, as the platform's database writes it. */
@@ -92,7 +92,9 @@ describe('a right report in local time is equal', () => {
 })
 
 describe('the mappings of the page', () => {
-  const mappings = codeBlocksOf(readPage('docs/reconciliation.md'))
+  const page = readPage('docs/records.md')
+  const mappings = ['The report', 'Mapping']
+    .flatMap(heading => codeBlocksOf(sectionOf(page, heading)))
     .filter(({ language }) => language === 'json')
     .map(({ code }): ReportMapping => JSON.parse(code))
   const summer = { recordedAt: '2026-07-04T08:15:00.100Z', transactionDate: '2026-07-04T08:15:00.000Z' }

@@ -42,7 +42,7 @@ test('credited by own code: no difference, and the totals have it', async () => 
     expect(text).toContain('1 settlement was credited by your own code')
 })
 
-test('a settlement that is really missing stays a difference, with the story of its bet', async () => {
+test('a settlement that is really missing stays a difference, with the history of its bet', async () => {
   const { result, missing } = await missingOf([win('s-1', '18.5')], '0', { recorded: [win('s-0', '5')] })
   expect(missing).toEqual(['never-arrived s-1 -18.5'])
   expect(result.differences[0]?.bet).toEqual([

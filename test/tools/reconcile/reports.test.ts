@@ -358,9 +358,11 @@ describe('options', () => {
       { recordedAt: 'today' },
       { betId: 'a\tb' },
     ]) {
-      const broken = lookupsOf([])
-      broken.transactions = async function* () {
-        yield { ...first, ...changes } as never
+      const broken = {
+        ...lookupsOf([]),
+        async *transactions() {
+          yield { ...first, ...changes } as never
+        },
       }
       await expect(reconcile({ report: one(header), lookups: broken, ...day })).rejects.toMatchObject({
         code: 'INVALID_RECORDS',

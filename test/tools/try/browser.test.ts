@@ -112,6 +112,24 @@ describe.skipIf(without !== '')(`in a browser${without}`, () => {
     ).toBe(true)
   })
 
+  test('in every table, text is on the left and numbers are on the right', async () => {
+    await press('Place the bet')
+    const aligned = await page.evaluate<[string, string][]>(
+      `[...document.querySelectorAll('th[scope=col]')].flatMap(head => {
+        const index = [...head.parentNode.children].indexOf(head)
+        const cells = [...head.closest('table').querySelectorAll('tbody tr')].map(row => row.children[index])
+        return [head, ...cells].map(cell => [head.textContent, getComputedStyle(cell).textAlign])
+      })`,
+    )
+    const numbers = ['Balance', 'Change', 'Balance after']
+    expect(aligned.filter(([name, align]) => align !== (numbers.includes(name) ? 'right' : 'left'))).toEqual(
+      [],
+    )
+    expect(new Set(aligned.map(([name]) => name))).toEqual(
+      new Set(['Player', 'Recorded (UTC)', 'What happened', 'Bet', ...numbers]),
+    )
+  })
+
   test('by keyboard alone: a player, a stake, and Enter', async () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('k')

@@ -2,6 +2,7 @@
 import { createServer, get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryWallet, createTryPage } from '../../../src/tools/try/index.js'
+import { until } from '../../until.js'
 import { players, type Running, startTryPage } from './running.js'
 
 let running: Running
@@ -119,6 +120,74 @@ describe('a button of a placed bet', () => {
       ),
     )
   })
+})
+
+describe('the deposit button', () => {
+  test('when it is pressed, then the balance rises, no call is sent, and the page says so', async () => {
+    const before = Number(await running.balanceOf('anna'))
+    running.wire.length = 0
+    const { text } = await press('deposit', { playerId: 'anna', amount: '250.5' })
+    expect(Number(await running.balanceOf('anna')) - before).toBe(250.5)
+    expect(running.wire).toEqual([])
+    expect(text).toContain('250.50 EUR deposited for anna, as your cashier does')
+  })
+
+  test.each([
+    ['anna', '0.001'],
+    ['kenji', '0.5'],
+    ['anna', '0'],
+    ['anna', '-1'],
+    ['anna', 'ten'],
+    ['anna', ''],
+    ['anna', '1'.repeat(16)],
+    ['unknown', '1'],
+  ])('given %s and the amount %j, then nothing is deposited', async (playerId, amount) => {
+    const before = await Promise.all(players.map(player => running.balanceOf(player.playerId)))
+    const { status, text } = await press('deposit', { playerId, amount })
+    expect(status).toBe(200)
+    expect(text).toMatch(/nothing was deposited|There is no such button or player/)
+    expect(await Promise.all(players.map(player => running.balanceOf(player.playerId)))).toEqual(before)
+  })
+
+  test('given no deposit, then the page has no such button, and the form moves nothing', async () => {
+    const { lookups } = createMemoryWallet(players)
+    const page = createTryPage({ baseUrl: 'http://127.0.0.1:1', lookups, playerIds: ['anna'], storage: '' })
+    const server = createServer((request, response) => void page(request, response))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`
+    expect(await (await fetch(url)).text()).not.toContain('Deposit')
+    const body = new URLSearchParams({ playerId: 'anna', amount: '1' })
+    const answer = await fetch(`${url}/try/deposit`, { method: 'POST', body })
+    expect(await answer.text()).toContain('There is no such button or player.')
+    server.close()
+    server.closeAllConnections()
+  })
+})
+
+test('the dates of the calls are those of their sending, and a retry has the same', async () => {
+  const dates = (text: string) =>
+    [...text.matchAll(/"transactionId":"([^"]+)".*?"transactionDate":"([^"]+)"/g)].map(([, id, date]) => [
+      id,
+      date,
+    ])
+  const before = Date.now()
+  const { text } = await press('lose-the-answer', { playerId: 'anna', stake: '1' })
+  const sent = dates(text).slice(0, 2)
+  expect(sent).toHaveLength(2)
+  for (const [, date = ''] of sent) {
+    expect(Date.parse(date)).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(date)).toBeLessThanOrEqual(Date.now())
+  }
+  const betId = await placedBet()
+  const first = dates((await press('roll-back', { betId })).text)[0]
+  await until(() => Date.now() > Date.parse(first?.[1] ?? ''))
+  expect(dates((await press('roll-back', { betId })).text)[0]).toEqual(first)
+})
+
+test('a bet that was refused has no sentence that contradicts it', async () => {
+  const { text } = await press('place', { playerId: 'kenji', stake: '999999' })
+  expect(text).toContain('Never taken: its placebet was refused (INSUFFICIENT_FUNDS)')
+  expect(text).toContain('No bet was taken under this id: it holds nothing.')
 })
 
 describe('what the page does not do', () => {

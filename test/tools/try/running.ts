@@ -19,7 +19,7 @@ export const players = [
 ]
 
 export async function startTryPage(): Promise<Running> {
-  const { store, lookups } = createMemoryWallet(players)
+  const { store, lookups, deposit } = createMemoryWallet(players)
   const wallet = createNodeListener(store, {
     basePath: '/wallet',
     authenticate: () => true,
@@ -35,7 +35,7 @@ export async function startTryPage(): Promise<Running> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const playerIds = players.map(({ playerId }) => playerId)
-  page = createTryPage({ baseUrl: `${url}/wallet`, lookups, playerIds, storage: 'In memory.' })
+  page = createTryPage({ baseUrl: `${url}/wallet`, lookups, playerIds, storage: 'In memory.', deposit })
   return {
     url,
     wire,

@@ -3,7 +3,7 @@ import { type Right, type RoleUse, rightsOn, rightsOnColumns } from '../../datab
 import type { Tables } from '../tables.js'
 import { creditProcedureName } from './fragments.js'
 
-/** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
+/** Where the players' table is a view, `ready` also needs to see what is below it: {@link rightsBelow}. */
 export function rightsOf({ schema, players, outbox }: Tables, use: RoleUse): Right[] {
   const { id, currency, balance, reserved, version } = players.columns
   const read = [id, currency, balance, ...(reserved === null ? [] : [reserved])]

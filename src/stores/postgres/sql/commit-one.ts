@@ -131,7 +131,7 @@ function lockPlayer(tables: Tables): string {
     AND player.${columns.currency}::text = item.account_currency
     AND (
       item.balance_delta IS NULL
-      OR ${balanceIsValid(tables, balance, reserved)}
+      OR ${balanceIsValid(balance, reserved)}
         AND (${isBelowFloor('item', available)}) IS NOT TRUE
     )`
   return sql`

@@ -238,7 +238,7 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
             ), 'conflict')
           WHEN player.currency <> item.account_currency THEN 'conflict' -- guard 3
           WHEN item.balance_delta IS NULL THEN 'committed'
-          WHEN NOT ${balanceIsValid(tables, 'player.balance', reserved)} THEN 'conflict'
+          WHEN NOT ${balanceIsValid('player.balance', reserved)} THEN 'conflict'
           WHEN ${isBelowFloor('item', available)} THEN 'conflict' -- guard 3, the floor
           WHEN ${exceedsColumn('item', balanceAfter, balanceMax)} THEN 'out-of-range'
           ELSE 'committed'

@@ -291,14 +291,14 @@ export const betMatches = (revision: string, takesCredit: string) => sql`
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
  * that `load` could not read, before or after, must not be.
  */
-export function balanceIsValid({ players }: Tables, balance: string, reserved = ''): string {
+export function balanceIsValid(balance: string, reserved = ''): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
   return sql`
     (
       ${[
         `abs(${balance}) < 'Infinity'`,
         ...(reserved === '' ? [] : [`AND abs(${reserved}) < 'Infinity'`]),
-        ...(players.balanceType === 'minor-units' ? [] : both),
+        ...both,
       ].join('\n')}
     ) IS TRUE`
 }
@@ -336,9 +336,12 @@ export function balanceOf(tables: Tables): string {
   const isOfType = {
     numeric: `pg_typeof(${balance} - ${balance}) = 'numeric'::regtype`,
     text: `pg_typeof(${balance} || ${balance}) = 'text'::regtype`,
+    // A decimal has none of its own: 90.00 is of another column.
     'minor-units': sql`
       pg_typeof(${balance} - ${balance})
-        = ANY ('{smallint,integer,bigint}'::regtype[])`,
+        = ANY ('{smallint,integer,bigint}'::regtype[])
+      OR pg_typeof(${balance} - ${balance}) = 'numeric'::regtype
+      AND coalesce(scale(${balance}::numeric), 0) = 0`,
   }[balanceType]
   return sql`
     CASE
@@ -361,11 +364,9 @@ export const exceedsColumn = (item: string, balanceAfter: string, balanceMax: st
 
 /** The balance column's new value, where `delta` is a numeric in the column's unit. */
 export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta: string) =>
-  ({
-    numeric: `player.${columns.balance} + ${delta}`,
-    text: `(player.${columns.balance}::numeric + ${delta})::text`,
-    'minor-units': `player.${columns.balance} + ${delta}::bigint`,
-  })[balanceType]
+  balanceType === 'text'
+    ? `(player.${columns.balance}::numeric + ${delta})::text`
+    : `player.${columns.balance} + ${delta}`
 
 /** A balance in the column's unit, in whole units of the currency. */
 export function inWholeUnits(

@@ -5,9 +5,9 @@ import { casesOf } from '../audit-case.js'
 import { type CaseContext, eachRound } from '../case-context.js'
 import type { Bet } from '../wallet-calls.js'
 
-/** The player's accounts, with the balances that are due. */
+/** The player's accounts, with the expected balances. */
 class Accounts {
-  readonly #due = new Map<string, Decimal>()
+  readonly #expected = new Map<string, Decimal>()
   /** The one of the option `currency` last: if its balance is right, all are. */
   readonly all: readonly string[]
 
@@ -18,7 +18,7 @@ class Accounts {
 
   async read(): Promise<this> {
     for (const currency of this.all)
-      this.#due.set(currency, await this.context.expect.currentBalance(undefined, currency))
+      this.#expected.set(currency, await this.context.expect.currentBalance(undefined, currency))
     return this
   }
 
@@ -31,19 +31,19 @@ class Accounts {
     return fromUnits(count, this.context.settings.minorUnitsOf(currency))
   }
 
-  due(currency: string): Decimal {
-    return this.#due.get(currency) as Decimal
+  expected(currency: string): Decimal {
+    return this.#expected.get(currency) as Decimal
   }
 
-  /** The balance that is due changes by this much. */
+  /** The expected balance changes by this much. */
   change(currency: string, by: Decimal): void {
-    this.#due.set(currency, add(this.due(currency), by))
+    this.#expected.set(currency, add(this.expected(currency), by))
   }
 
   /** Expects a success with the balance of this account, after a change of it. */
   answered(answer: Answer, currency: string, by: Decimal = zero): void {
     this.change(currency, by)
-    this.context.expect.success(answer, this.due(currency), currency)
+    this.context.expect.success(answer, this.expected(currency), currency)
   }
 
   async placed(currency: string): Promise<Bet> {
@@ -52,9 +52,10 @@ class Accounts {
     return bet
   }
 
-  /** Expects the balance that is due, of every account. */
+  /** Expects the balance of every account. */
   async hold(when: string): Promise<void> {
-    for (const currency of this.all) await this.context.expect.balance(this.due(currency), when, currency)
+    for (const currency of this.all)
+      await this.context.expect.balance(this.expected(currency), when, currency)
   }
 }
 
@@ -106,7 +107,7 @@ export const accountCases = casesOf({
     impact: 'Amounts of different currencies are added: a stake in EUR is paid for with as many yen.',
     run: inEach(async (accounts, currency) => {
       const { expect, wallet } = accounts.context
-      expect.refusal(await wallet.place(accounts.bet(currency, 1, accounts.due(currency))))
+      expect.refusal(await wallet.place(accounts.bet(currency, 1, accounts.expected(currency))))
     }),
   },
   'AU-954': {
@@ -185,7 +186,7 @@ export const accountCases = casesOf({
     async run(context) {
       const accounts = await new Accounts(context).read()
       const { bet, rest, reversal } = await context.prepare.spentCredit()
-      accounts.change(bet.currency, subtract(rest, accounts.due(bet.currency)))
+      accounts.change(bet.currency, subtract(rest, accounts.expected(bet.currency)))
       context.expect.refusal(await context.wallet.unsettle(bet, reversal))
       await accounts.hold('after a refused unsettlement')
     },

@@ -143,8 +143,8 @@ export const basics = casesOf({
       }
       const debited = subtract(opening, await expect.currentBalance())
       if (compare(debited, bet.amount) === 0 || debited.units <= 0n) {
-        const due = `a refusal, or a debit of another amount than ${textOf(bet.amount)}`
-        expect.fail(due, `a debit of ${textOf(debited)}`, answer)
+        const expected = `a refusal, or a debit of another amount than ${textOf(bet.amount)}`
+        expect.fail(expected, `a debit of ${textOf(debited)}`, answer)
       }
       expect.success(await wallet.rollback(bet), opening)
     },

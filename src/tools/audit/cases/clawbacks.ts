@@ -507,8 +507,8 @@ export const clawbacks = casesOf({
         () => wallet.rollback(bet),
       )
       const rest = collected.success ? staked : balance
-      const due = undone.success ? add(rest, bet.amount) : rest
-      await expect.balance(due, 'after a concurrent unsettlement and rollback')
+      const expected = undone.success ? add(rest, bet.amount) : rest
+      await expect.balance(expected, 'after a concurrent unsettlement and rollback')
       if (undone.success && !collected.success)
         expect.fail(
           'no rollback of a bet whose payout was not clawed back',

@@ -241,12 +241,12 @@ export const errors = casesOf({
     name: 'The refusals that the interface names have the agreed statuses and error codes',
     source: 'spec 7, docs/errors.md',
     impact: 'The platform reacts to the status: a different status causes a different reaction.',
-    run: agreed(async function* ({ wallet, opening, units, foreignCurrency }) {
+    run: agreed(async function* ({ wallet, opening, units, foreignFields }) {
       yield [await wallet.place(wallet.bet(add(opening, units(1)))), 'INSUFFICIENT_FUNDS']
       const unknown = { betId: wallet.bet().betId, playerId: `${wallet.id()}-unknown` }
       yield [await wallet.rollback(unknown), 'INVALID_PLAYER']
-      const currency = foreignCurrency()
-      const change = { fields: { currency }, label: `placebet in ${currency}` }
+      const fields = foreignFields()
+      const change = { fields, label: `placebet in ${fields.currency}` }
       yield [await wallet.place(wallet.bet(), change), 'INVALID_CURRENCY']
     }),
   },
@@ -362,11 +362,11 @@ export const errors = casesOf({
     name: 'A known transactionId with a different content is refused with TRANSACTION_CONFLICT and its status, whatever differs',
     source: 'D4, docs/errors.md',
     impact: 'The platform cannot tell an id that it has used twice from a bet that is refused.',
-    run: agreed(async function* ({ prepare, wallet, expect, units, foreignCurrency }) {
+    run: agreed(async function* ({ prepare, wallet, expect, units, foreignFields }) {
       const { bet } = await prepare.openBet()
       const playerId = `${wallet.id()}-unknown`
       const amount = raw(textOf(subtract(bet.amount, units(1))))
-      const changes = [{ amount }, { currency: foreignCurrency() }, { playerId }]
+      const changes = [{ amount }, foreignFields(), { playerId }]
       for (const fields of changes) {
         const label = `retry of the placebet with a different ${Object.keys(fields).join()}`
         yield [await wallet.place(bet, { fields, label }), 'TRANSACTION_CONFLICT']

@@ -27,8 +27,8 @@ const scenarios: readonly Scenario[] = [
       const bet = stakeOf(context)
       await prepare.placed(bet, context.opening)
       return async () => {
-        const due = subtract(context.opening, bet.amount)
-        await expect.balanceAfter(wallet.place(bet, `retry of the placebet ${after}`), due)
+        const expected = subtract(context.opening, bet.amount)
+        await expect.balanceAfter(wallet.place(bet, `retry of the placebet ${after}`), expected)
       }
     },
   },
@@ -129,8 +129,8 @@ const scenarios: readonly Scenario[] = [
       await prepare.settled(bet, 'BET_PAID', units(150), staked)
       return async () => {
         const call = wallet.unsettle(bet, 'UNSCORED', undefined, `unsettlement ${after}`)
-        const due = subtract(context.opening, bet.amount)
-        expect.success(await expect.balanceAfter(call, due), due)
+        const expected = subtract(context.opening, bet.amount)
+        expect.success(await expect.balanceAfter(call, expected), expected)
       }
     },
   },
@@ -151,9 +151,9 @@ const scenarios: readonly Scenario[] = [
       expect.success(await wallet.rollback(spent), balance)
       return async () => {
         const label = `retry of the refused unsettlement ${after}`
-        const due = add(subtract(context.opening, bet.amount), units(150))
+        const expected = add(subtract(context.opening, bet.amount), units(150))
         const call = wallet.unsettle(bet, 'UNSCORED', transactionId, label)
-        expect.refusal(await expect.balanceAfter(call, due))
+        expect.refusal(await expect.balanceAfter(call, expected))
       }
     },
   },

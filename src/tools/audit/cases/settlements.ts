@@ -223,9 +223,9 @@ export const settlements = casesOf({
       // A bet that was paid is one smallest unit more than its stake, and any other one is its stake.
       const most = add(opening, units(bets.length))
       const seen = await expect.currentBalance()
-      const due = compare(seen, opening) < 0 ? opening : compare(seen, most) > 0 ? most : seen
-      await expect.balance(due, `after ${bets.length} bets were settled and rolled back concurrently`)
-      context.opening = due
+      const expected = compare(seen, opening) < 0 ? opening : compare(seen, most) > 0 ? most : seen
+      await expect.balance(expected, `after ${bets.length} bets were settled and rolled back concurrently`)
+      context.opening = expected
     }),
   },
   'AU-549': {

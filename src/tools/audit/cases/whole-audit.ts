@@ -34,7 +34,7 @@ export const wholeAudit = casesOf({
           `balance ${money(before)} after all bets of ${id} were rolled back`,
           `${money(after)}, ${more ? 'too much' : 'too little'} (see the calls of ${id})`,
           null,
-          { kind: 'balance', balance: { due: before, difference } },
+          { kind: 'balance', balance: { expected: before, difference } },
         )
       }
       await expect.balance(opening, 'at the end of the audit')

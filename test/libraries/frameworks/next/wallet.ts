@@ -1,4 +1,4 @@
-/** Stands for the wallet of docs/frameworks.md, with the players and the paths of the exchanges. */
+/** Stands for the wallet of docs/http.md, with the players and the paths of the exchanges. */
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, type HttpOptions } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'

@@ -73,7 +73,7 @@ export function numbers(from: number, last: number): string {
   return `(SELECT ${from} + ${value} AS seq FROM ${tables} HAVING seq <= ${last}) numbers`
 }
 
-async function serverTimeOf(pool: mysql.Pool): Promise<ServerTime | null> {
+export async function serverTimeOf(pool: mysql.Pool): Promise<ServerTime | null> {
   const [rows] = await pool.query<mysql.RowDataPacket[]>('SELECT @@pid_file AS file')
   try {
     return processTimeOf(Number(readFileSync(String(rows[0]?.file), 'utf8')), processNames)

@@ -29,7 +29,8 @@ const sdkgis: RealSchema = {
   expects: [/id: 'player_id', idType: 'bigint'/, /accountPerCurrency: true/, /balance: 'amount'/],
   players: ['1', '2'],
   rows: `INSERT INTO players VALUES (1, 'Anna', 'a@x'), (2, 'Ben', 'b@x');
-    INSERT INTO balances VALUES (1, 2, 100, 'EUR'), (2, 1, 100, 'EUR'), (3, 1, 5, 'USD')`,
+    INSERT INTO balances VALUES (1, 2, 100, 'EUR'), (2, 1, 100, 'EUR'), (3, 1, 100, 'USD')`,
+  audit: { accounts: ['EUR', 'USD'] },
 }
 
 /** Plain SQL. Balance and currency may be NULL. */
@@ -103,9 +104,8 @@ const bavix: RealSchema = {
       UNIQUE KEY transactions_uuid_unique (uuid), CONSTRAINT transactions_wallet_id_foreign FOREIGN KEY (wallet_id) REFERENCES wallets (id) ON DELETE CASCADE)`,
   ],
   prepared: {
-    why: 'a holder has a wallet per slug, whose code no column has, and may be no user; the balance is in minor units',
+    why: 'a holder has a wallet per slug, whose code no column has, and may be no user',
     statements: [
-      'ALTER TABLE wallets MODIFY balance bigint NOT NULL DEFAULT 0',
       `CREATE VIEW player_wallets AS SELECT holder_id AS player_id, 'EUR' AS currency, balance FROM wallets WHERE holder_type = 'App\\\\Models\\\\User' AND slug = 'eur'`,
     ],
     of: 'pam.wallets',
@@ -114,7 +114,10 @@ const bavix: RealSchema = {
     players: 'pam.player_wallets',
     ...{ id: 'player_id', balance: 'balance', currency: 'currency', 'minor-units': '2', 'may-bet': 'anyone' },
   },
-  expects: [/table: 'pam.player_wallets', id: 'player_id', idType: 'bigint'/],
+  expects: [
+    /table: 'pam.player_wallets', id: 'player_id', idType: 'bigint'/,
+    /balanceType: 'minor-units', minorUnits: 2/,
+  ],
   players: ['1', '2'],
   rows: `INSERT INTO users (id, email, password) VALUES (1, 'a@x', 'h'), (2, 'b@x', 'h');
     INSERT INTO wallets (id, holder_type, holder_id, name, slug, uuid, balance) VALUES

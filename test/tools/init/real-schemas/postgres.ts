@@ -36,7 +36,8 @@ const arfcase: RealSchema = {
   // The wallets have the numbers of other users.
   players: ['1', '2'],
   rows: `INSERT INTO users VALUES (1, 'anna', 'h'), (2, 'ben', 'h');
-    INSERT INTO wallets (id, user_id, balance, currency) VALUES (1, 2, 10000, 'EUR'), (2, 1, 10000, 'EUR'), (3, 1, 500, 'USD')`,
+    INSERT INTO wallets (id, user_id, balance, currency) VALUES (1, 2, 10000, 'EUR'), (2, 1, 10000, 'EUR'), (3, 1, 10000, 'USD')`,
+  audit: { accounts: ['EUR', 'USD'] },
 }
 
 /** SQL migrations. A double entry ledger, of which a snapshot stands beside the wallet. */
@@ -349,7 +350,10 @@ const lago: RealSchema = {
   // It numbers wallets, and not customers.
   asks: ['id'],
   exclude: `UPDATE "wallets" SET "terminated_at" = now() WHERE "id" = '${anna}'`,
-  expects: [/id: 'id', idType: 'uuid'/, /balance: 'balance_cents', balanceType: 'minor-units'/],
+  expects: [
+    /id: 'id', idType: 'uuid'/,
+    /balance: 'balance_cents', version: 'lock_version', balanceType: 'minor-units'/,
+  ],
   players: uuids,
   rows: `INSERT INTO "customers" VALUES ('${rowUuid(1)}', 'c-1', 'Anna', 'EUR', NULL, now(), now());
     INSERT INTO "wallets" ("id", "customer_id", "status", "created_at", "updated_at", "balance_cents", "balance_currency", "consumed_amount_currency")
