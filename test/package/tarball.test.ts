@@ -543,7 +543,7 @@ describe('the types', () => {
       skipLibCheck: false,
       noEmit: true,
     })
-    // docs/conformance.md: fast-check 4 has no types for node10. Its own files do not find their imports.
+    // docs/first-hour.md, TypeScript: fast-check 4 has no types for node10. Its own files do not find their imports.
     const isKnown = ({ code, file }: ts.Diagnostic) =>
       options === commonJs && code === 2307 && /\/fast-check\/lib\//.test(file?.fileName ?? '')
     const problems = ts.getPreEmitDiagnostics(program).filter(problem => !isKnown(problem))

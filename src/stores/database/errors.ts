@@ -53,7 +53,7 @@ const pages = {
   SERVERS_APART: 'mysql.md#refused-at-start',
   DATABASE_REJECTED: 'errors.md#store-error-codes',
   SCHEMA_MISSING: { postgres: 'postgres.md#migrations', mysql: 'mysql.md#migrations' },
-  SCHEMA_VERSION: { postgres: 'postgres.md#upgrades', mysql: 'mysql.md#migrations' },
+  SCHEMA_VERSION: { postgres: 'postgres.md#migrations', mysql: 'mysql.md#migrations' },
   SCHEMA_OPTIONS: 'postgres.md#options-belong-to-the-schema',
   INVALID_PLAYERS_TABLE: { postgres: 'postgres.md#players-table', mysql: 'mysql.md#players-table' },
   INSUFFICIENT_PRIVILEGE: { postgres: 'postgres.md#privileges', mysql: 'mysql.md#privileges' },

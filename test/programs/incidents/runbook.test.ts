@@ -55,7 +55,9 @@ describe('the page', () => {
     for (const name of names) expect([...symptoms]).toContain(`\`${name}\``)
     const named = [...symptoms].filter(symptom => /^`BetWallet/.test(symptom))
     expect(named.length).toBe(names.length)
-    expect(alerts.match(/runbook_url: \S+docs\/runbook\.md#alerts$/gm)).toHaveLength(names.length)
+    expect(alerts.match(/runbook: node_modules\/bet-wallet\/docs\/runbook\.md#alerts$/gm)).toHaveLength(
+      names.length,
+    )
   })
 
   it('says in every row what to run, what it says and what to do, and the same to run for one symptom', () => {
