@@ -223,7 +223,7 @@ function codeOf(engine: Engine, { column, to, key, code }: CodeBehind): string {
  * and MariaDB what is below a view, as `ready()` does.
  */
 export function moreGrants(mapping: Mapping, role: string): string[] {
-  const { engine, table, id, below, codeBehind, mayBet } = mapping
+  const { engine, table, id, currency, below, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)
   const grant = (privilege: string, relation: string, schema = table.schema) =>
     `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
@@ -246,7 +246,9 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
     return columns.length === 0 ? [] : [read(columns, relation), ...persons]
   }
   const view = playersOf(mapping).table.slice(table.schema.length + 1)
-  const own = needsView(mapping) && !table.isView ? [grant(`SELECT (${name(id.name)})`, table.name)] : []
+  // ready() looks for the unique index below, whose columns the catalog hides without a right on them.
+  const key = currency === null ? [id] : [id, currency]
+  const own = needsView(mapping) && !table.isView ? [read(key, table.name)] : []
   const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
   return [
     ...views.map(each => grant('SELECT, SHOW VIEW', each)),

@@ -39,11 +39,6 @@ async function makeAndQuestion(real: RealSchema, { run, database }: Owner): Prom
   return { ...real, options }
 }
 
-/** The kit's copy has the players' table alone: it excludes no player by another one. */
-function ofKit({ right }: RealSchema, { exclude, ...pam }: Pam): Pam {
-  return exclude === undefined || right['may-bet']?.includes('.') ? pam : { ...pam, exclude }
-}
-
 const folders: string[] = []
 
 describe('PostgreSQL', () => {
@@ -63,7 +58,7 @@ describe('PostgreSQL', () => {
       await pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`)
     })
     await pool.query(grants.join('\n'))
-    await passKit(folder, url, ofKit(real, pam))
+    await passKit(folder, url, pam)
     await passAudit(folder, url.replace(/\/\/[^@]*@/, `//${role}:w@`), pam, run)
   })
 })
@@ -104,7 +99,7 @@ describe.each([
     const grants = await runInit(folder, pam, { url: urlOf(user, password), role: 'wallet', run })
     folders.push(folder)
     await pool.query(`CREATE USER wallet IDENTIFIED BY 'w'; ${grants.join('\n')}`)
-    await passKit(folder, urlOf(user, password), ofKit(real, pam))
+    await passKit(folder, urlOf(user, password), pam)
     await passAudit(folder, urlOf('wallet', 'w'), pam, run)
   })
 })
