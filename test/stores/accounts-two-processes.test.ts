@@ -127,9 +127,11 @@ describe.each(databases)(
       { timeout: 120_000 },
       async each => {
         const { rows, isWaiting, transactions, ...database } = await open()
-        const [first, second] = [each.first, each.second].map((operation, index) => ({
-          settings: { ...database, operation, body: bodies[operation], holds: index === 0 },
-        })) as [{ settings: ProcessSettings }, { settings: ProcessSettings }]
+        const [first, second] = ([each.first, each.second] as (keyof typeof bodies)[]).map(
+          (operation, index) => ({
+            settings: { ...database, operation, body: bodies[operation], holds: index === 0 },
+          }),
+        ) as [{ settings: ProcessSettings }, { settings: ProcessSettings }]
         const one = start(first.settings)
         expect(await messageOf(one)).toBe('held')
         const other = start(second.settings)

@@ -46,11 +46,12 @@ const call = (name: string, request: ModelRequest, refreshed: Record<string, unk
   refreshed,
 })
 
-const place = (transactionId: string, betId: string, amount: Cents): ModelRequest => ({
+const place = (transactionId: string, betId: string, amount: Cents, currency = 'EUR'): ModelRequest => ({
   operation: 'placebet',
   transactionId,
   betId,
-  ...money,
+  playerId,
+  currency,
   amount,
   sessionEnded: false,
 })
@@ -84,7 +85,7 @@ const retriedLater = { transactionDate: '2026-11-21T10:05:00Z' }
 
 export const placebet = call('placebet', place('p1', 'b1', stake))
 /** Of the same bet, in the currency of the second account. */
-export const placebetInYen = call('placebet in yen', { ...place('y1', 'b1', 4_00n), currency: 'JPY' })
+export const placebetInYen = call('placebet in yen', place('y1', 'b1', 4_00n, 'JPY'))
 export const rollbackbet = call('rollback', rollback('r1'))
 export const unscored = call('unscored', unsettle('u1', 'UNSCORED'))
 
