@@ -121,7 +121,7 @@ describe('clients that look like pools are refused at once, by their name', () =
   }
   const refused = (name: string) => ({
     code: 'UNSUPPORTED_CLIENT',
-    message: `The client is ${name}: pass a pool of mysql2 that is for the store alone, or a list with one per server`,
+    message: expect.stringContaining(`The client is ${name}: pass a pool of mysql2`),
   })
   // Nothing listens on this port: the clients need no server.
   const target = { host: '127.0.0.1', port: 1, user: 'wallet' }
