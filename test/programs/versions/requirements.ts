@@ -19,7 +19,11 @@ const others = [
     '[a few lines each](postgres.md#drivers)',
     'all of them, with the kit',
   ],
-  ['TypeScript', '5.4 to 7, also with `skipLibCheck: false`; with `moduleResolution: node10`, the kit needs `skipLibCheck`', '5.4, 5.9, 6, 7'],
+  [
+    'TypeScript',
+    '5.4 to 7, also with `skipLibCheck: false`; with `moduleResolution: node10`, the kit needs `skipLibCheck`',
+    '5.4, 5.9, 6, 7',
+  ],
   ['Other databases', 'any, with a store you write', 'the [kit](own-store.md#the-kit) tests it'],
 ]
 
