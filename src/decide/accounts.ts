@@ -16,5 +16,5 @@ export function accountOf(
 ): Account | null {
   const inCurrency = (code: string | null) => accounts.find(account => account.currency === code)
   const first = () => accounts.toSorted((one, other) => (one.currency < other.currency ? -1 : 1))[0]
-  return inCurrency(currency) ?? first() ?? null
+  return inCurrency(currency) ?? inCurrency(defaultCurrency) ?? first() ?? null
 }
