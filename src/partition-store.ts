@@ -5,16 +5,16 @@ import { checkStore } from './store-checks.js'
 
 /**
  * Joins several stores into one: every call goes to the store of its player's partition. Ids of bets and
- * transactions are then unique per partition only (docs/operations.md). A partition that is unavailable does not
- * affect the others.
+ * transactions are then unique per partition only (docs/operations.md). A partition that is unavailable does
+ * not affect the others.
  *
  * @param storeOf returns the store of the player's partition: always the same one, in every process, also
  *   while it is unavailable. In another one the player's bets and transactions do not exist, and retries move
  *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does
  *   not know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other
  *   one 500
- * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none; and with
- *   `addsCredits`: a partition without it answers the commit of a credit with `conflict`, which leads to a load
+ * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none. It has
+ *   `addsCredits`: for a partition without it, the commit of a credit is a conflict, which leads to a load
  */
 export function partitionStore(
   storeOf: (playerId: string) => WalletStore | null | Promise<WalletStore | null>,

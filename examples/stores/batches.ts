@@ -4,8 +4,8 @@ import { answerEach, createBatches } from 'bet-wallet/batches'
 
 /**
  * @param load as in any store
- * @param commitMany one call of your database's procedure, which commits each item or not, alone; the answer names the
- *   item by its index
+ * @param commitMany one call of your database's procedure, which commits each item or not, alone; the answer
+ *   names the item by its index
  */
 export function createBatchedStore(
   load: WalletStore['load'],

@@ -263,8 +263,8 @@ class Queue<Item, Result> {
       this.#takeFromAll(batch)
       return batch
     }
-    // A burst of bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there
-    // is nothing else.
+    // A burst of bulk work goes on in one slot; the other slots are for everything else, and for bulk work
+    // only if there is nothing else.
     if (this.#bulkSlots === 0) this.#takeBulk(batch)
     if (batch.entries.length === 0) this.#takeOthers(batch)
     if (batch.entries.length === 0 && this.#bulkSlots < slotsMax - 1) this.#takeBulk(batch)

@@ -48,8 +48,8 @@ export interface Rule<O extends Operation> {
   decide(request: Requests[O], snapshot: WalletSnapshot, policy: Policy): Decision
   /**
    * The snapshot under which the request is accepted with changes whose guards test exactly that snapshot; so
-   * they can be committed without a load. With a bet: as `Decision.credit`, by a store that has `addsCredits`.
-   * Absent: no request of this operation.
+   * they can be committed without a load. With a bet: as `Decision.credit`, by a store that has
+   * `addsCredits`. Absent: no request of this operation.
    */
   assume?(request: Requests[O]): WalletSnapshot
   /**

@@ -350,6 +350,8 @@ BEGIN
         SELECT coalesce(player."currency"::text, '') AS currency, CASE
           WHEN pg_typeof(player."balance_cents" - player."balance_cents")
             = ANY ('{smallint,integer,bigint}'::regtype[])
+          OR pg_typeof(player."balance_cents" - player."balance_cents") = 'numeric'::regtype
+          AND coalesce(scale(player."balance_cents"::numeric), 0) = 0
             THEN player."balance_cents"::numeric
           ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
         END AS balance
@@ -466,9 +468,12 @@ BEGIN
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR coalesce(bet.revision, 0) = item.bet_revision - 1) -- guard 2
+          AND (item.bet_revision IS NULL OR CASE item.bet_revision
+            WHEN 0 THEN bet.takes_credit IS TRUE
+            ELSE coalesce(bet.revision, 0) = item.bet_revision - 1
+          END) -- guard 2
           AS is_new,
-        bet.revision IS NOT NULL AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
       FROM (
         SELECT
@@ -493,10 +498,24 @@ BEGIN
           unnest(fields[18]::numeric[]) AS bet_stake,
           unnest(fields[19]::text[]) AS bet_status,
           unnest(fields[20]::integer[]) AS bet_revision,
-          unnest(fields[21]::text[]) AS credits
+          unnest(fields[21]::text[])::numeric[] AS credits
       ) item
       LEFT JOIN LATERAL (
-        SELECT bet.revision
+        SELECT
+          bet.revision,
+          CASE WHEN item.bet_revision = 0 THEN
+            bet.player_id = item.bet_player_id
+              AND bet.currency = item.bet_currency
+              AND bet.status = item.bet_status
+              AND CASE
+                WHEN abs(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) < 1e20
+                  AND scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) <= 20
+                  THEN true
+                ELSE length(translate(
+                  trim_scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7]))::text, '-.', ''
+                )) <= 40
+              END
+          END AS takes_credit
         FROM "bet_wallet".bets bet
         WHERE bet.bet_id = item.bet_id
         OFFSET 0
@@ -517,6 +536,8 @@ BEGIN
         CASE
           WHEN pg_typeof(player."balance_cents" - player."balance_cents")
             = ANY ('{smallint,integer,bigint}'::regtype[])
+          OR pg_typeof(player."balance_cents" - player."balance_cents") = 'numeric'::regtype
+          AND coalesce(scale(player."balance_cents"::numeric), 0) = 0
             THEN player."balance_cents"::numeric
           ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
         END AS balance
@@ -542,6 +563,22 @@ BEGIN
           WHEN item.balance_delta IS NULL THEN 'committed'
           WHEN NOT (
             abs(player.balance) < 'Infinity'
+            AND CASE
+              WHEN abs(player.balance) < 1e20
+                AND scale(player.balance) <= 20
+                THEN true
+              ELSE length(translate(
+                trim_scale(player.balance)::text, '-.', ''
+              )) <= 40
+            END
+            AND CASE
+              WHEN abs(player.balance + item.balance_delta) < 1e20
+                AND scale(player.balance + item.balance_delta) <= 20
+                THEN true
+              ELSE length(translate(
+                trim_scale(player.balance + item.balance_delta)::text, '-.', ''
+              )) <= 40
+            END
           ) IS TRUE THEN 'conflict'
           WHEN player.balance + item.balance_delta < item.balance_floor THEN 'conflict' -- guard 3, the floor
           WHEN sign(item.balance_delta) * (player.balance + item.balance_delta) > balance_max THEN 'out-of-range'
@@ -590,14 +627,14 @@ BEGIN
       )
       SELECT
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
-        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
-        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
+        (item.credits)[1], (item.credits)[2], (item.credits)[3],
+        (item.credits)[4], (item.credits)[5], (item.credits)[6],
+        (item.credits)[7], (item.credits)[8], (item.credits)[9],
         item.bet_revision
       FROM judged item
       WHERE item.verdict = 'committed'
         AND item.bet_revision IS NOT NULL
-        AND item.bet_is_stored IS NOT TRUE
+        AND item.stored_revision IS NULL
     ),
 
     -- By ctid: for a join by bet_id, a generic plan made while the table is empty reads the whole table for
@@ -606,31 +643,57 @@ BEGIN
     -- fails.
     changed_bet AS (
       UPDATE "bet_wallet".bets bet
-      SET (
-        bet_id, player_id, currency, stake, status,
-        bet_paid_live, bet_paid_reversed, bet_paid_owed,
-        voided_live, voided_reversed, voided_owed,
-        cashout_live, cashout_reversed, cashout_owed,
-        revision
-      ) = (
-        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
-        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
-        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
-        item.bet_revision
-      )
+      SET
+        stake = coalesce(item.bet_stake, bet.stake),
+        status = item.bet_status,
+        bet_paid_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          ELSE (item.credits)[1]
+        END,
+        bet_paid_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          ELSE (item.credits)[2]
+        END,
+        bet_paid_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          ELSE (item.credits)[3]
+        END,
+        voided_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          ELSE (item.credits)[4]
+        END,
+        voided_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          ELSE (item.credits)[5]
+        END,
+        voided_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          ELSE (item.credits)[6]
+        END,
+        cashout_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          ELSE (item.credits)[7]
+        END,
+        cashout_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          ELSE (item.credits)[8]
+        END,
+        cashout_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          ELSE (item.credits)[9]
+        END,
+        revision = item.stored_revision + 1
       FROM judged item
       LEFT JOIN LATERAL (
         SELECT stored.ctid AS location
         FROM "bet_wallet".bets stored
         WHERE stored.bet_id = item.bet_id
-          AND stored.revision = item.bet_revision - 1
+          AND stored.revision = item.stored_revision
         OFFSET 0
       ) stored_bet ON true
       WHERE item.verdict = 'committed'
-        AND item.bet_is_stored
         AND bet.ctid = stored_bet.location
-        AND bet.revision = item.bet_revision - 1
+        AND bet.revision = item.stored_revision
       RETURNING 1
     ),
 
@@ -644,7 +707,7 @@ BEGIN
     -- One array of ids for the index lookup: a join alone may read the whole table.
     changed_player AS (
       UPDATE "pam"."accounts" player
-      SET "balance_cents" = player."balance_cents" + change.balance_delta::bigint
+      SET "balance_cents" = player."balance_cents" + change.balance_delta
       FROM balance_change change
       WHERE player."account_no" = ANY (ARRAY(
         SELECT changed.player_id FROM balance_change changed
@@ -677,7 +740,7 @@ BEGIN
       END::text AS balance,
 
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
-      (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
+      (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.stored_revision IS NOT NULL)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
       item.verdict <> 'committed'
         OR item.balance_delta IS NULL
@@ -781,6 +844,7 @@ DECLARE
   fields text[] := fields_text::text[];
   item record;
   stored_revision integer;
+  takes_credit boolean;
   balance_before numeric;
 
   balance_after numeric;
@@ -821,7 +885,7 @@ BEGIN
     fields[18]::numeric AS bet_stake,
     fields[19] AS bet_status,
     fields[20]::integer AS bet_revision,
-    fields[21] AS credits
+    fields[21]::numeric[] AS credits
   INTO item;
   item_index := 0;
   verdict := 'conflict';
@@ -835,10 +899,30 @@ BEGIN
       AND stored.transaction_id = item.transaction_id;
     EXIT guards_and_writes WHEN found;
 
-    -- Guard 2: the bet has not changed since it was loaded.
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
     IF item.bet_revision IS NOT NULL THEN
-      SELECT bet.revision INTO stored_revision FROM "bet_wallet".bets bet WHERE bet.bet_id = item.bet_id;
-      EXIT guards_and_writes WHEN NOT (coalesce(stored_revision, 0) = item.bet_revision - 1);
+      SELECT
+        bet.revision,
+        CASE WHEN item.bet_revision = 0 THEN
+          bet.player_id = item.bet_player_id
+            AND bet.currency = item.bet_currency
+            AND bet.status = item.bet_status
+            AND CASE
+              WHEN abs(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) < 1e20
+                AND scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) <= 20
+                THEN true
+              ELSE length(translate(
+                trim_scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7]))::text, '-.', ''
+              )) <= 40
+            END
+        END AS takes_credit
+        INTO stored_revision, takes_credit
+      FROM "bet_wallet".bets bet
+      WHERE bet.bet_id = item.bet_id;
+      EXIT guards_and_writes WHEN NOT CASE item.bet_revision
+        WHEN 0 THEN takes_credit IS TRUE
+        ELSE coalesce(stored_revision, 0) = item.bet_revision - 1
+      END;
     END IF;
 
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
@@ -846,6 +930,8 @@ BEGIN
     SELECT coalesce(player."currency"::text, ''), CASE
       WHEN pg_typeof(player."balance_cents" - player."balance_cents")
         = ANY ('{smallint,integer,bigint}'::regtype[])
+      OR pg_typeof(player."balance_cents" - player."balance_cents") = 'numeric'::regtype
+      AND coalesce(scale(player."balance_cents"::numeric), 0) = 0
         THEN player."balance_cents"::numeric
       ELSE "bet_wallet".refuse_balance_type_v1_fdfa1442(pg_typeof(player."balance_cents"))
     END
@@ -857,6 +943,22 @@ BEGIN
       item.balance_delta IS NULL
       OR (
         abs(player."balance_cents"::numeric) < 'Infinity'
+        AND CASE
+          WHEN abs(player."balance_cents"::numeric) < 1e20
+            AND scale(player."balance_cents"::numeric) <= 20
+            THEN true
+          ELSE length(translate(
+            trim_scale(player."balance_cents"::numeric)::text, '-.', ''
+          )) <= 40
+        END
+        AND CASE
+          WHEN abs(player."balance_cents"::numeric + item.balance_delta) < 1e20
+            AND scale(player."balance_cents"::numeric + item.balance_delta) <= 20
+            THEN true
+          ELSE length(translate(
+            trim_scale(player."balance_cents"::numeric + item.balance_delta)::text, '-.', ''
+          )) <= 40
+        END
       ) IS TRUE
         AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
     )
@@ -869,6 +971,22 @@ BEGIN
         item.balance_delta IS NULL
         OR (
           abs(player."balance_cents"::numeric) < 'Infinity'
+          AND CASE
+            WHEN abs(player."balance_cents"::numeric) < 1e20
+              AND scale(player."balance_cents"::numeric) <= 20
+              THEN true
+            ELSE length(translate(
+              trim_scale(player."balance_cents"::numeric)::text, '-.', ''
+            )) <= 40
+          END
+          AND CASE
+            WHEN abs(player."balance_cents"::numeric + item.balance_delta) < 1e20
+              AND scale(player."balance_cents"::numeric + item.balance_delta) <= 20
+              THEN true
+            ELSE length(translate(
+              trim_scale(player."balance_cents"::numeric + item.balance_delta)::text, '-.', ''
+            )) <= 40
+          END
         ) IS TRUE
           AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
       );
@@ -913,21 +1031,48 @@ BEGIN
 
     IF stored_revision IS NOT NULL THEN
       UPDATE "bet_wallet".bets bet
-      SET (
-        bet_id, player_id, currency, stake, status,
-        bet_paid_live, bet_paid_reversed, bet_paid_owed,
-        voided_live, voided_reversed, voided_owed,
-        cashout_live, cashout_reversed, cashout_owed,
-        revision
-      ) = (
-        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
-        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
-        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
-        item.bet_revision
-      )
+      SET
+        stake = coalesce(item.bet_stake, bet.stake),
+        status = item.bet_status,
+        bet_paid_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          ELSE (item.credits)[1]
+        END,
+        bet_paid_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          ELSE (item.credits)[2]
+        END,
+        bet_paid_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          ELSE (item.credits)[3]
+        END,
+        voided_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          ELSE (item.credits)[4]
+        END,
+        voided_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          ELSE (item.credits)[5]
+        END,
+        voided_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          ELSE (item.credits)[6]
+        END,
+        cashout_live = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          ELSE (item.credits)[7]
+        END,
+        cashout_reversed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          ELSE (item.credits)[8]
+        END,
+        cashout_owed = CASE item.bet_revision
+          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          ELSE (item.credits)[9]
+        END,
+        revision = stored_revision + 1
       WHERE bet.bet_id = item.bet_id
-        AND bet.revision = item.bet_revision - 1;
+        AND bet.revision = stored_revision;
       IF NOT found THEN
         RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
           USING ERRCODE = 'serialization_failure';
@@ -942,16 +1087,16 @@ BEGIN
       )
       VALUES (
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
-        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
-        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
+        (item.credits)[1], (item.credits)[2], (item.credits)[3],
+        (item.credits)[4], (item.credits)[5], (item.credits)[6],
+        (item.credits)[7], (item.credits)[8], (item.credits)[9],
         item.bet_revision
       );
     END IF;
 
     IF item.balance_delta IS NOT NULL THEN
       UPDATE "pam"."accounts" player
-      SET "balance_cents" = player."balance_cents" + item.balance_delta::bigint
+      SET "balance_cents" = player."balance_cents" + item.balance_delta
       WHERE player."account_no" = item.player_id
       RETURNING player."balance_cents"::numeric INTO balance_written;
       IF balance_written IS DISTINCT FROM balance_after THEN

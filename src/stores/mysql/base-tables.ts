@@ -104,7 +104,8 @@ export async function isUniqueBelow(
 }
 
 /**
- * What shows a user the tables that a view reads, and their unique indexes: `ready` looks for one. Of a table: none.
+ * What shows a user the tables that a view reads, and their unique indexes: `ready` looks for one. Of a
+ * table: none.
  */
 export async function rightsBelow(database: Pick<Session, 'rows'>, name: Name): Promise<Right[]> {
   const [view] = await database.rows(

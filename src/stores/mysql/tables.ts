@@ -33,8 +33,8 @@ export interface MysqlTables {
    */
   players?: MysqlPlayersTable
   /**
-   * Whether every commit also writes an event, for a relay to deliver (docs/your-own-code.md). It goes into the
-   * table `wallet_outbox`, in the same statement.
+   * Whether every commit also writes an event, for a relay to deliver (docs/your-own-code.md). It goes into
+   * the table `wallet_outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

@@ -19,8 +19,8 @@ export interface PostgresTables {
    */
   players?: PlayersTable
   /**
-   * Whether every commit also writes an event, for a relay to deliver (docs/your-own-code.md). It goes into the
-   * table `outbox`, in the same statement.
+   * Whether every commit also writes an event, for a relay to deliver (docs/your-own-code.md). It goes into
+   * the table `outbox`, in the same statement.
    * @default false
    */
   outbox?: boolean

@@ -64,7 +64,8 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       }),
       limitations: limitationsOf(settings),
       results,
-      // Asked for, and not done: what the wallet keeps in memory only, or what reverses a settlement that it never takes, is not known.
+      // Asked for, and not done: what the wallet keeps in memory only, or what reverses a settlement that it
+      // never takes, is not known.
       passed: hasPassed && !hasRestartFailed && ![...run.settled.values()].includes(false),
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
     }

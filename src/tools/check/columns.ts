@@ -1,4 +1,4 @@
-/** What the tables of the balance have beside the mapped columns: another id of the player, an optimistic lock. */
+/** The table of the balance beside the mapped columns: another id of the player, an optimistic lock. */
 import { isOfPersons, ofPlayer, ownersBeside, versionColumn } from '../init/candidates.js'
 import type { DatabaseSchema, Table } from '../init/schema.js'
 import { sqlName } from '../init/source-text.js'

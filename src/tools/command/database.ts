@@ -46,8 +46,8 @@ export interface Database {
   /** @param role as the catalog spells it; on MySQL and MariaDB a role, a user, or `user@host` */
   grants(tables: StoreTables, use: RoleUse, role: string): string[]
   /**
-   * On MySQL and MariaDB, of a store whose players' table is a view: what shows it the unique index below. The catalog
-   * of PostgreSQL shows it to all.
+   * On MySQL and MariaDB, of a store whose players' table is a view: what shows it the unique index below.
+   * The catalog of PostgreSQL shows it to all.
    */
   grantsBelow?(tables: StoreTables, role: string): Promise<string[]>
   lookups(options: { schema?: string; allowScan: boolean }): WalletLookups

@@ -86,7 +86,7 @@ export type Proposal =
       status: 'unclear'
       reasons: readonly Reason[]
       questions: readonly Question[]
-      /** Where the unit is asked: the accounts, as a SELECT in brackets; `null`: which they are, is asked too. */
+      /** Where the unit is asked: the accounts, as a SELECT in brackets; `null`: they are asked too. */
       accounts: string | null
     }
   /** An answer, or the whole schema, is not supported. */

@@ -169,7 +169,7 @@ export interface SimulationFaults {
    * the wallet did not answer any more.
    */
   notRetried: number
-  /** Retries with the first answer, of which it is not known whether they changed the balance: it could not be read. */
+  /** Retries with the first answer that may have changed the balance: it could not be read. */
   notCompared: number
 }
 

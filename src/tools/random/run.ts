@@ -256,8 +256,8 @@ class Run {
   }
 
   /**
-   * Whether the wallet has lost a call, and has decided its retry anew: then the decision is recorded, and the next
-   * retry is a replay of it.
+   * Whether the wallet has lost a call, and has decided its retry anew: then the decision is recorded, and
+   * the next retry is a replay of it.
    *
    * @param isSame the retry has the first answer: one with the first walletTransactionId is not lost
    */
@@ -268,8 +268,8 @@ class Run {
   }
 
   /**
-   * What a retry is answered, and how it changes the balance, which is read where the answer has none. `change` is
-   * `null` where the balance cannot be read.
+   * What a retry is answered, and how it changes the balance, which is read where the answer has none.
+   * `change` is `null` where the balance cannot be read.
    */
   async #retry(transaction: Transaction): Promise<{ answer: Definite; change: bigint | null } | null> {
     const { account } = transaction

@@ -16,7 +16,7 @@ export interface TryCall extends WireTexts {
   rule: string | null
 }
 
-/** The body of a call: its numbers keep all digits. Without a transactionDate it has that of its first sending. */
+/** The body of a call: its numbers keep all digits. Its transactionDate is that of its first sending. */
 export type CallBody = Readonly<Record<string, Json>> & { readonly transactionId: string }
 
 interface Sent {

@@ -258,7 +258,8 @@ export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: 
     AND stored.transaction_id = ${item}.transaction_id`
 
 /**
- * The stored bet of an item: its revision, and whether it takes the item's credit. That is guard 2 of a credit.
+ * The stored bet of an item: its revision, and whether it takes the item's credit. That is guard 2 of a
+ * credit.
  *
  * @param into the variables of plpgsql for both
  */
@@ -269,13 +270,15 @@ export const storedBet = ({ schema }: Pick<Tables, 'schema'>, into = '') => sql`
       bet.player_id = item.bet_player_id
         AND bet.currency = item.bet_currency
         AND bet.status = item.bet_status
-        AND ${isReadable(`coalesce(${settlementTypes.map(liveAfter).join(', ')})`)}
+        AND ${isReadable('credited.live')}
     END AS takes_credit${into && `\nINTO ${into}`}
   FROM ${schema}.bets bet
+  CROSS JOIN LATERAL (
+    SELECT coalesce(
+      ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
+    ) AS live
+  ) credited
   WHERE bet.bet_id = item.bet_id`
-
-/** What is live of a type after the credit; NULL for another type. */
-const liveAfter = (type: string) => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`
 
 /**
  * Guard 2, of an `item` that writes a bet: its stored revision is the one before. A bet that is not stored
