@@ -89,7 +89,7 @@ describe.each(engines)('an upgrade on $engine', ({ engine, skipped, open }) => {
 
 async function upgrade(engine: string, database: UpgradedDatabase): Promise<void> {
   const { url } = database
-  await command(old, url, 'migrate')
+  await command(old, url, 'migrate', '--own-players')
   await database.openAccounts(playerIds)
   await expect(start(next, engine, url)).rejects.toThrow(/has ended/)
 

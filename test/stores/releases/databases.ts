@@ -48,7 +48,7 @@ function ids<Fields extends object>(bet: number, kind: string, fields?: Fields) 
   return { playerId: 'anna', betId: `bet-${bet}`, transactionId: `${kind}-${bet}`, ...(fields as Fields) }
 }
 
-/** On PostgreSQL, also the next value of the sequence. */
+/** With the last value of the sequence. */
 export async function rowsOfPostgres(pool: pg.Pool): Promise<string> {
   const inserts: string[] = []
   for (const table of ['players', 'bets', 'transactions']) {
@@ -67,9 +67,9 @@ export async function rowsOfPostgres(pool: pg.Pool): Promise<string> {
     for (const { names, row } of rows)
       inserts.push(`INSERT INTO ${schema}.${table} (${names}) VALUES (${row});`)
   }
-  inserts.push(
-    `SELECT setval('${schema}.wallet_transaction_ids', nextval('${schema}.wallet_transaction_ids'));`,
-  )
+  const sequence = `${schema}.wallet_transaction_ids`
+  const { rows } = await pool.query<{ last: string }>(`SELECT last_value::text AS last FROM ${sequence}`)
+  inserts.push(`SELECT setval('${sequence}', ${rows[0]?.last});`)
   return inserts.join('\n')
 }
 
