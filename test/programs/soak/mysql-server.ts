@@ -56,9 +56,10 @@ const store = createMysqlStore(nodes.map(poolOf), {
   allowNotDurable: fault !== null,
 })
 await readyWithin(60_000)
-const wallet = createNodeListener(reportingCredits(store), {
+const reporting = reportingCredits(store)
+const wallet = createNodeListener(reporting, {
   authenticate: basicAuth(credentials),
-  routes: { '/settlement': body => recordSettlement(store, body) },
+  routes: { '/settlement': body => recordSettlement(reporting, body) },
   onError: reportFault,
 })
 await listen(createServer(wallet), given)

@@ -17,15 +17,13 @@ const pool = new pg.Pool({
 // The pool replaces idle connections that a kill of PostgreSQL has ended.
 pool.on('error', () => {})
 
-const store = faultyStore(
-  fault,
-  createPostgresStore(faultyClient(fault, pool), {
-    ...(players === null ? {} : { players }),
-    ...(limits && { timeoutMs: limits.timeoutMs }),
-    ...faultyOptions(fault),
-  }),
-)
-const wallet = createNodeListener(reportingCredits(store), {
+const database = createPostgresStore(faultyClient(fault, pool), {
+  ...(players === null ? {} : { players }),
+  ...(limits && { timeoutMs: limits.timeoutMs }),
+  ...faultyOptions(fault),
+})
+const store = reportingCredits(faultyStore(fault, database))
+const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,
