@@ -508,15 +508,22 @@ BEGIN
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
               AND CASE
-                WHEN abs(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) < 1e20
-                  AND scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) <= 20
+                WHEN abs(credited.live) < 1e20
+                  AND scale(credited.live) <= 20
                   THEN true
                 ELSE length(translate(
-                  trim_scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7]))::text, '-.', ''
+                  trim_scale(credited.live)::text, '-.', ''
                 )) <= 40
               END
           END AS takes_credit
         FROM "bet_wallet".bets bet
+        CROSS JOIN LATERAL (
+          SELECT coalesce(
+            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+            coalesce(bet.voided_live, 0) + (item.credits)[4],
+            coalesce(bet.cashout_live, 0) + (item.credits)[7]
+          ) AS live
+        ) credited
         WHERE bet.bet_id = item.bet_id
         OFFSET 0
       ) bet ON true
@@ -908,16 +915,23 @@ BEGIN
             AND bet.currency = item.bet_currency
             AND bet.status = item.bet_status
             AND CASE
-              WHEN abs(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) < 1e20
-                AND scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7])) <= 20
+              WHEN abs(credited.live) < 1e20
+                AND scale(credited.live) <= 20
                 THEN true
               ELSE length(translate(
-                trim_scale(coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], coalesce(bet.voided_live, 0) + (item.credits)[4], coalesce(bet.cashout_live, 0) + (item.credits)[7]))::text, '-.', ''
+                trim_scale(credited.live)::text, '-.', ''
               )) <= 40
             END
         END AS takes_credit
         INTO stored_revision, takes_credit
       FROM "bet_wallet".bets bet
+      CROSS JOIN LATERAL (
+        SELECT coalesce(
+          coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+          coalesce(bet.voided_live, 0) + (item.credits)[4],
+          coalesce(bet.cashout_live, 0) + (item.credits)[7]
+        ) AS live
+      ) credited
       WHERE bet.bet_id = item.bet_id;
       EXIT guards_and_writes WHEN NOT CASE item.bet_revision
         WHEN 0 THEN takes_credit IS TRUE
