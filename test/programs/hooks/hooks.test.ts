@@ -57,8 +57,11 @@ const expectedOf = (hook: string) =>
       ? rejected
       : [500, 500])
 
-/** Played elsewhere: on each engine, test/stores/…/within-transaction.test.ts; the kit, whose process is a test. */
-const elsewhere = ['withinTransaction', 'print']
+/**
+ * Played elsewhere: on each engine, test/stores/…/within-transaction.test.ts; the kit, whose process is a test; the page
+ * of a demo, test/tools/try.
+ */
+const elsewhere = ['withinTransaction', 'print', 'deposit']
 
 /** The functions among the options of src. */
 function functionsOf(path: string): string[] {
