@@ -7,6 +7,8 @@ import { errorCodes } from '../../src/index.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { auditCases } from '../../src/tools/audit/index.js'
 import { kindTitles } from '../../src/tools/reconcile/index.js'
+import { mutants } from '../testing/mutants.js'
+import { partitionMutants } from '../testing/partition-mutants.js'
 import { literalsOf, type Member, membersOf } from './declarations.js'
 import { generatedPages } from './generated-tables.js'
 import { itemsOf, namesIn, readPage, rowsOf, sectionOf } from './pages.js'
@@ -130,4 +132,11 @@ test('the pages name the numbers of cases that there are', () => {
     expect(numbers.length, path).toBeGreaterThan(0)
     for (const number of numbers) expect([kit, auditCases.length], path).toContain(number)
   }
+})
+
+test('the pages name the number of broken stores that there are', () => {
+  for (const path of ['README.md', 'docs/benchmarks.md'])
+    expect(readPage(path).text, path).toMatch(
+      new RegExp(`\\b${mutants.length + partitionMutants.length} (?:broken )?stores\\b`),
+    )
 })

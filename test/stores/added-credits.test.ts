@@ -85,7 +85,7 @@ const states: State[] = [
       { stored: null, request },
       { stored: { status: 'ROLLED_BACK' }, request },
       { stored: { status: 'ROLLED_BACK', stake: '0' }, request },
-      { stored: { playerId: 'somebody' }, request },
+      { stored: { playerId: 'another-player' }, request },
       { stored: { currency: 'JPY' }, request },
       { stored: {}, request: { ...request, currency: 'JPY' } },
       { stored: { currency: 'JPY' }, request: { ...request, currency: 'JPY' } },
@@ -126,7 +126,7 @@ async function store(wallet: WalletStore, state: State, { own, betId, ...ids }: 
   }
   const by = { playerId: own, betId, delta: '0', walletTransactionId: null, accountCurrency: currencyOf(own) }
   const stored = state.stored && bet({ betId, playerId: own, currency: currencyOf(own), ...state.stored })
-  const written = stored && state.player === 'other' ? { ...stored, playerId: 'somebody' } : stored
+  const written = stored && state.player === 'other' ? { ...stored, playerId: 'another-player' } : stored
   await record({ transaction: transaction({ ...by, transactionId: `place-${betId}` }), bet: written })
   if (state.recorded === undefined) return
   const { type, amount } = state.request

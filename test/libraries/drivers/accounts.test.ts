@@ -50,7 +50,7 @@ interface Account {
 /** The PAM's own code over one library. Each call is a database transaction. */
 interface HostCode {
   deposit(account: Account, amount: number): Promise<unknown>
-  /** A deposit that its payment provider takes back before it is committed: nobody else may see it. */
+  /** A deposit that the payment provider reverses in the same database transaction: no other reader sees it. */
   depositAndReverse(account: Account, amount: number): Promise<unknown>
 }
 

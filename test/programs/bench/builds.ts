@@ -104,7 +104,10 @@ async function onPostgres(): Promise<Ground> {
       }
     },
     async close() {
-      pool.on('error', () => {}) // the DROP may terminate a connection
+      // The DROP may terminate a connection (57P01).
+      pool.on('error', error => {
+        if ((error as { code?: unknown }).code !== '57P01') throw error
+      })
       await drop()
       await server.stop()
     },

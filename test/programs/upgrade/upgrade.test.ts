@@ -159,6 +159,8 @@ async function expectBooks(database: UpgradedDatabase): Promise<void> {
   const [{ bet_id: betId = '' } = {}] = await rows<{ bet_id: string }>(
     `SELECT bet_id FROM {transactions} WHERE reason = '${nextReason}' AND operation = 'placebet' LIMIT 1`,
   )
-  expect(await command(old, url, 'bet', betId, '--scan')).toContain('a newer version of the wallet accepted it')
+  expect(await command(old, url, 'bet', betId, '--scan')).toContain(
+    'a newer version of the wallet accepted it',
+  )
   expect(await command(next, url, 'bet', betId, '--scan')).toContain('was debited')
 }

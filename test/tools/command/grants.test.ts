@@ -118,7 +118,7 @@ test('on PostgreSQL, what it prints for the migrated table suffices the store', 
   }
 })
 
-test('on PostgreSQL, a role that may not see what the migration has registered is told who prints the grants', async () => {
+test('on PostgreSQL, a role without the right to see the registered options gets an error that says who prints the grants', async () => {
   const { pool, url: admin, drop } = await freshDatabase()
   const role = `blind_${process.pid}`
   await migratePostgres(pool, {})
@@ -224,7 +224,7 @@ describe.skipIf(noServer !== null)(
       }
     })
 
-    test('a user who may not see what the migration has registered is told the statement that grants it', async () => {
+    test('a user without the right to see the registered options gets an error with the statement that grants it', async () => {
       const { pool, config, drop } = await freshMariadb()
       const { host, port, database: schema } = config
       const role = `blind_${process.pid}`

@@ -139,7 +139,7 @@ describe('codes outside ISO 4217', () => {
     expect(server).toContain(
       "\nconst minorUnits = (currency: string) => new Map([['CHIP', 6]]).get(currency)\n",
     )
-    // Of the platform's calls, and of the settlements of the audit.
+    // The platform's calls, and the settlements of the audit.
     expect(server).toContain("basePath: '/wallet',\n    minorUnits,\n")
     expect(server).toContain('recordSettlement(store, body, { minorUnits })')
     const { sections } = projectReport({

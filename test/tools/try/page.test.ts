@@ -1,6 +1,6 @@
 /** The page of `bet-wallet try` over HTTP: each button, what it sends, and what the page says of it. */
 import { createServer, get } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryWallet, createTryPage } from '../../../src/tools/try/index.js'
 import { until } from '../../until.js'
 import { players, type Running, startTryPage } from './running.js'
@@ -149,19 +149,48 @@ describe('the deposit button', () => {
     expect(await Promise.all(players.map(player => running.balanceOf(player.playerId)))).toEqual(before)
   })
 
-  test('given no deposit, then the page has no such button, and the form moves nothing', async () => {
+  /** Another page, without a wallet behind it. */
+  async function pageWith(options: Partial<Parameters<typeof createTryPage>[0]>): Promise<string> {
     const { lookups } = createMemoryWallet(players)
-    const page = createTryPage({ baseUrl: 'http://127.0.0.1:1', lookups, playerIds: ['anna'], storage: '' })
+    const own = { baseUrl: 'http://127.0.0.1:1', lookups, playerIds: ['anna'], storage: '' }
+    const page = createTryPage({ ...own, ...options })
     const server = createServer((request, response) => void page(request, response))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`
+    onTestFinished(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  }
+  const deposit = (url: string) =>
+    fetch(`${url}/try/deposit`, {
+      method: 'POST',
+      body: new URLSearchParams({ playerId: 'anna', amount: '1' }),
+    })
+
+  test('given no deposit, then the page has no such button, and the form moves nothing', async () => {
+    const url = await pageWith({})
     expect(await (await fetch(url)).text()).not.toContain('Deposit')
-    const body = new URLSearchParams({ playerId: 'anna', amount: '1' })
-    const answer = await fetch(`${url}/try/deposit`, { method: 'POST', body })
-    expect(await answer.text()).toContain('There is no such button or player.')
-    server.close()
-    server.closeAllConnections()
+    expect(await (await deposit(url)).text()).toContain('There is no such button or player.')
   })
+
+  test.each<[string, () => Promise<never>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no cashier')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no cashier'))],
+  ])(
+    'given a deposit that %s, then the answer is 500 with its message, and the page goes on',
+    async (_, fails) => {
+      const url = await pageWith({ deposit: fails })
+      const answer = await deposit(url)
+      expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('no cashier')])
+      expect((await fetch(url)).status).toBe(200)
+    },
+  )
 })
 
 test('the dates of the calls are those of their sending, and a retry has the same', async () => {
