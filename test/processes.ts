@@ -84,6 +84,28 @@ export function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/**
+ * SIGSTOP to a process group, and the wait until all of its threads have stopped: on a busy machine one of them may
+ * receive and answer for some more milliseconds. Linux; elsewhere the signal alone.
+ */
+export function pauseGroup(group: number): void {
+  signalTo(-group, 'SIGSTOP')
+  const nap = new Int32Array(new SharedArrayBuffer(4))
+  while (threadsOf(group).some(stat => !/^.*\) [TZX] /s.test(stat))) Atomics.wait(nap, 0, 0, 1)
+}
+
+const threadsOf = (group: number): string[] =>
+  process.platform === 'linux'
+    ? processes()
+        .filter(each => each.group === group)
+        .flatMap(({ pid }) =>
+          unlessExited(() => readdirSync(`/proc/${pid}/task`), []).map(thread =>
+            statOf(`${pid}/task/${thread}`),
+          ),
+        )
+        .filter(stat => stat !== '')
+    : []
+
 interface RunningProcess {
   pid: number
   parent: number
@@ -120,12 +142,14 @@ export function processes(): RunningProcess[] {
     })
 }
 
-function statOf(pid: string): string {
+const statOf = (pid: string): string => unlessExited(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
+
+/** What `read` finds in `/proc`; `otherwise` if the process has exited since it was listed. */
+function unlessExited<T>(read: () => T, otherwise: T): T {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return read()
   } catch (error) {
-    // It has exited since it was listed.
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return otherwise
     throw error
   }
 }

@@ -24,7 +24,7 @@ import mysql from 'mysql2/promise'
 import type { Host } from '../mysql/network.js'
 import { type Account, environment, spawnAs } from '../postgres/installation.js'
 import { freePort } from '../postgres/server.js'
-import { exitOf, isAlive, processes, signalTo, startMsMax, startWatchdog } from '../processes.js'
+import { exitOf, isAlive, pauseGroup, processes, signalTo, startMsMax, startWatchdog } from '../processes.js'
 import { mariadbInstallation, serverEnvironment } from './installation.js'
 
 const pollMs = 20
@@ -56,7 +56,7 @@ export interface MariadbServer {
    * connections and {@link MariadbOptions.isReady}.
    */
   start(): Promise<void>
-  /** SIGSTOP: connections stay open and silent. */
+  /** SIGSTOP: connections stay open and silent. When it returns, no thread runs. */
   pause(): void
   /** Ends a pause. */
   resume(): void
@@ -313,7 +313,7 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
     pause() {
       const server = running()
       if (paused) throw new Error(`${name} is paused`)
-      signalTo(-server.pid, 'SIGSTOP')
+      pauseGroup(server.pid)
       paused = true
     },
 
