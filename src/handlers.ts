@@ -116,10 +116,13 @@ function handle<O extends Operation>(
     try {
       checkStore(store)
       const parsed = settings.parser[rule.operation](body)
-      const { outcome, reason } =
+      const { outcome: decided, reason } =
         'issues' in parsed
           ? refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
           : await runAttempts({ rule, store, request: parsed.request, settings, message, deadline, event })
+      const outcome = decided.ok
+        ? { ...decided, balance: settings.writtenBalance(decided.balance, decided.currency) }
+        : decided
       event.outcome = outcome
       event.replayed = outcome.replayed
       event.reason = reason

@@ -1,6 +1,9 @@
 /** The options of the handlers, read and checked once per options object. */
+import { isoMinorUnits } from './currencies.js'
 import type { OutcomeEvent } from './diagnostics.js'
 import { check } from './errors.js'
+import { notify } from './hooks.js'
+import { type Decimal, format } from './money.js'
 import {
   createRequestParser,
   isCurrency,
@@ -182,8 +185,7 @@ function compile(options: WalletOptions) {
   const { authorizeRequest, authorizeBet, backOff, onOutcome } = own
   return {
     parser: createRequestParser(own),
-    /** The decimals that an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
-    minorUnitsOf: (currency: string) => minorUnitsOf(currency, own),
+    writtenBalance: (balance: Decimal, currency: string) => writtenBalance(balance, currency, own),
     clawbacks: check.boolean('clawbacks', clawbacks),
     defaultCurrency,
     attemptsMax: check.whole('attemptsMax', attemptsMax, 1),
@@ -195,6 +197,18 @@ function compile(options: WalletOptions) {
     authorizeBet,
     onOutcome,
   }
+}
+
+/**
+ * With at least the decimals of the currency (D21). The balance may have changed already: an error of
+ * `minorUnits` is no fault, and the decimals are those of ISO 4217.
+ */
+function writtenBalance(balance: Decimal, currency: string, options: RequestOptions): Decimal {
+  let decimals = isoMinorUnits(currency)
+  notify('minorUnits', () => {
+    decimals = minorUnitsOf(currency, options)
+  })
+  return format(balance, decimals)
 }
 
 const jitterMsMax = 64

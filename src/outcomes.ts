@@ -45,7 +45,7 @@ export type WalletOutcome =
   | {
       ok: true
       replayed: boolean
-      /** The player's current balance (D2). */
+      /** The player's current balance (D2), with at least the decimals of its currency: `"70.00"` (D21). */
       balance: Decimal
       currency: string
       /** The PAM's reference for the transaction. */

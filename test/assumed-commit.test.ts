@@ -28,7 +28,7 @@ import { scripted } from './scripted-store.js'
 const conflict: CommitResult = { status: 'conflict' }
 const committed: CommitResult = { status: 'committed', balance: '70', walletTransactionId: 'W9' }
 const refused: CommitResult = { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'daily limit' }
-const accepted = { ok: true, replayed: false, balance: '70', currency: 'EUR', walletTransactionId: 'W9' }
+const accepted = { ok: true, replayed: false, balance: '70.00', currency: 'EUR', walletTransactionId: 'W9' }
 
 describe('given a new bet that the player can pay', () => {
   test('when it is placed, then one commit is the only call, and its guards are those of a loaded bet', async () => {
@@ -67,7 +67,7 @@ describe('given a settlement', () => {
 
   test('when the store adds credits, then one commit of the credit is the only call', async () => {
     const store = adding([], [paid])
-    expect(await recordSettlement(store, settlement())).toEqual({ ...accepted, balance: '160' })
+    expect(await recordSettlement(store, settlement())).toEqual({ ...accepted, balance: '160.00' })
     expect(store.calls).toEqual(['commit'])
     const [changes] = store.committed
     expect(changes).toMatchObject({ bet: null, account: { currency: 'EUR', delta: '60', floor: null } })
@@ -94,7 +94,7 @@ describe('given a settlement', () => {
       { errorCode: 'INVALID_BET' },
     ],
     ['the player is unknown', snapshot({ player: null }), { errorCode: 'INVALID_PLAYER' }],
-    ['only a race was lost', snapshot({ bet: bet() }), { ok: true, replayed: false, balance: '160' }],
+    ['only a race was lost', snapshot({ bet: bet() }), { ok: true, replayed: false, balance: '160.00' }],
   ])('when a guard does not hold since %s, then a confirmed load decides', async (_why, loaded, expected) => {
     const store = adding([snapshot()], [conflict, paid], [loaded])
     expect(await recordSettlement(store, settlement())).toMatchObject(expected)
@@ -226,7 +226,7 @@ describe('given authorizeRequest', () => {
     const store = createMemoryStore([alice])
     await handlePlaceBet(store, placeBet())
     const outcome = await handlePlaceBet(store, placeBet(), { authorizeRequest })
-    expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
+    expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70.00' })
   })
 
   test('when it refuses a bet that the rules refuse too, then the rule comes first', async () => {

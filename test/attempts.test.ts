@@ -106,7 +106,7 @@ describe('given conflicts', () => {
     expect(outcome).toEqual({
       ok: true,
       replayed: false,
-      balance: '12.5',
+      balance: '12.50',
       currency: 'EUR',
       walletTransactionId: 'W9',
     })
@@ -349,7 +349,7 @@ describe('given deadlineMs', () => {
         deadlineMs: 50,
       },
     )
-    expect(outcome).toMatchObject({ ok: true, balance: '70' })
+    expect(outcome).toMatchObject({ ok: true, balance: '70.00' })
     expect(event.durationMs).toBe(1049)
   })
 
@@ -384,7 +384,7 @@ describe('given a commit that throws', () => {
       expect(outcome).toEqual({
         ok: true,
         replayed: true,
-        balance: '55',
+        balance: '55.00',
         currency: 'EUR',
         walletTransactionId: 'W1',
       })
@@ -450,7 +450,7 @@ describe('given a commit that throws', () => {
       }
       expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject({ code: 'COMMIT_UNKNOWN' })
       if (when === 'before') await applyDelayed()
-      expect(await handleRollbackBet(memory, rollbackBet())).toMatchObject({ ok: true, balance: '100' })
+      expect(await handleRollbackBet(memory, rollbackBet())).toMatchObject({ ok: true, balance: '100.00' })
       if (when === 'after') await applyDelayed()
       expect(memory.account('alice')?.balance).toBe('100')
       expect(memory.bet('bet-1')?.status).toBe('ROLLED_BACK')
@@ -463,7 +463,7 @@ describe('given the lost answer of a commit', () => {
     const lost = new Error('connection reset')
     const found = snapshot({ transaction: transaction(), player: { ...alice, balance: '70' } })
     const { outcome, event } = await call(scripted([snapshot(), found], [rejecting(lost)]))
-    expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
+    expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70.00' })
     expect(event).toMatchObject({ reason: 'REPLAYED', error: null, commitError: lost })
   })
 
@@ -623,7 +623,7 @@ describe('given authorizeBet', () => {
     const accounts = [{ ...alice, currency: 'AAA', balance: '7' }, alice]
     const store = createMemoryStore(accounts)
     const outcome = await handlePlaceBet(store, placeBet(), { authorizeBet, defaultCurrency: 'AAA' })
-    expect(outcome).toMatchObject({ ok: true, balance: '70', currency: 'EUR' })
+    expect(outcome).toMatchObject({ ok: true, balance: '70.00', currency: 'EUR' })
     expect(authorizeBet.mock.calls[0]?.[1]).toEqual(alice)
     expect(store.accounts('alice')).toEqual([accounts[0], { ...alice, balance: '70' }])
   })
@@ -913,14 +913,14 @@ describe('given hooks and stores that change their arguments', () => {
       Object.assign(player, { playerId: 'bob', balance: '0' })
     }
     const outcome = await handlePlaceBet({ ...memory, commit }, placeBet(), { authorizeBet })
-    expect(outcome).toMatchObject({ ok: true, balance: '70' })
+    expect(outcome).toMatchObject({ ok: true, balance: '70.00' })
     expect(memory.account('bob')?.balance).toBe(alice.balance)
   })
 
   test('when onOutcome changes the outcome, then the answer is unchanged', async () => {
     const onOutcome = ({ outcome }: OutcomeEvent) => void Object.assign(outcome as object, { balance: '***' })
     expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), { onOutcome })).toMatchObject({
-      balance: '70',
+      balance: '70.00',
     })
   })
 

@@ -17,11 +17,11 @@ const linesOf = (isCounted: (path: string) => boolean) => sumOf(src, isCounted, 
 
 describe('lines of code', () => {
   test.each([
-    ['core, decide, http, batches, lookups, operations', 5_030, linesOf(path => !isOutsideCore.test(path))],
+    ['core, decide, http, batches, lookups, operations', 5_035, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 10_260, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_730, linesOf(path => path.startsWith('testing/'))],
     ['tools', 19_500, linesOf(path => path.startsWith('tools/'))],
-    ['examples', 4_300, sumOf(examples, () => true, 'lines')],
+    ['examples', 4_330, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
     expect(lines).toBeLessThanOrEqual(budget)

@@ -71,7 +71,7 @@ describe('bet-wallet:request', () => {
     const answers: WalletOutcome[] = []
     answers.push(await handlePlaceBet(createMemoryStore([alice]), placeBet()))
     channel.asyncEnd.unsubscribe(change as never)
-    expect(answers).toEqual([expect.objectContaining({ ok: true, balance: '70' })])
+    expect(answers).toEqual([expect.objectContaining({ ok: true, balance: '70.00' })])
   })
 
   test('when onOutcome changes its event, then subscribers get the message as it was', async () => {

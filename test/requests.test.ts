@@ -151,7 +151,7 @@ describe('given an id (D24)', () => {
     const all = { transactionId: id, betId: id, playerId: id, sessionId: id }
     expect(parse('placebet', all)).toEqual(placeBet(all))
     const store = createMemoryStore([{ ...alice, playerId: id }])
-    expect(await handlePlaceBet(store, placeBet(all))).toMatchObject({ ok: true, balance: '70' })
+    expect(await handlePlaceBet(store, placeBet(all))).toMatchObject({ ok: true, balance: '70.00' })
     expect(await handlePlaceBet(store, placeBet(all))).toMatchObject({ ok: true, replayed: true })
     expect(store.bet(id)?.playerId).toBe(id)
   })

@@ -422,5 +422,5 @@ test('given a store that is an instance of a class, when it is called, then its 
       return { status: 'committed', balance: this.#player.balance, walletTransactionId: null }
     }
   }
-  expect(await handlePlaceBet(new Store(), placeBet())).toMatchObject({ ok: true, balance: '100' })
+  expect(await handlePlaceBet(new Store(), placeBet())).toMatchObject({ ok: true, balance: '100.00' })
 })

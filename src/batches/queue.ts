@@ -33,8 +33,9 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
   /** Whether the item is shed first under load: a placebet, because its rollback will need the space. */
   sheddable(item: Item): boolean
   /**
-   * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While sheddable
-   * items arrive too, at least one slot carries no bulk work, and batches of bulk work are smaller.
+   * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While more of it
+   * is queued and in flight than a batch holds, and sheddable items arrive too, at least one slot carries none
+   * of it, and its batches are smaller.
    */
   bulk?(item: Item): boolean
   /**
@@ -97,8 +98,8 @@ interface Batch<Item, Result> {
   duplicates: Entry<Item, Result>[]
   partitions: unknown[]
   uniqueKeys: Set<string>
-  /** Whether it carries bulk work. */
-  isBulk: boolean
+  /** How many of the entries are bulk work. */
+  bulk: number
   /** Entries that were queued before are shed. */
   queuedSince: number
 }
@@ -162,6 +163,7 @@ class Queue<Item, Result> {
   #slots = 0
   #bulkSlots = 0
   #inFlight = 0
+  #bulkInFlight = 0
   #shedCount = 0
   #isScheduled = false
   /** Runs while items wait only for `batchWaitMsMax`. */
@@ -255,10 +257,10 @@ class Queue<Item, Result> {
       duplicates: [],
       partitions: [],
       uniqueKeys: new Set(),
-      isBulk: false,
+      bulk: 0,
       queuedSince: now - queuedMsMax,
     }
-    const isBurst = this.#bulk.length > batchMax / bulkShare
+    const isBurst = this.#bulk.length + this.#bulkInFlight > batchMax
     if (slotsMax === 1 || !isBurst || now - this.#sheddableAt > mixedMs) {
       this.#takeFromAll(batch)
       return batch
@@ -286,7 +288,7 @@ class Queue<Item, Result> {
     this.#fill(batch, this.#priority, most)
     const others = batch.entries.length
     this.#fill(batch, this.#bulk, most)
-    batch.isBulk = batch.entries.length > others
+    batch.bulk = batch.entries.length - others
     this.#fill(batch, this.#sheddable, batchMax)
   }
 
@@ -299,7 +301,7 @@ class Queue<Item, Result> {
 
   #takeBulk(batch: Batch<Item, Result>): void {
     this.#fill(batch, this.#bulk, Math.ceil(this.#settings.batchMax / bulkShare))
-    batch.isBulk = batch.entries.length > 0
+    batch.bulk = batch.entries.length
   }
 
   /** Moves entries into the batch until it is full, and sheds those that were queued too long. */
@@ -333,12 +335,13 @@ class Queue<Item, Result> {
     }
   }
 
-  async #send({ entries, duplicates, partitions, isBulk }: Batch<Item, Result>): Promise<void> {
+  async #send({ entries, duplicates, partitions, bulk }: Batch<Item, Result>): Promise<void> {
     const settings = this.#settings
     const count = entries.length + duplicates.length
     this.#slots += 1
-    if (isBulk) this.#bulkSlots += 1
+    if (bulk > 0) this.#bulkSlots += 1
     this.#inFlight += count
+    this.#bulkInFlight += bulk
     try {
       await performTraced(settings.kind ?? 'batch', settings, entries)
     } catch (error) {
@@ -349,8 +352,9 @@ class Queue<Item, Result> {
       for (const lane of [this.#priority, this.#bulk, this.#sheddable]) lane.release(partition)
     }
     this.#slots -= 1
-    if (isBulk) this.#bulkSlots -= 1
+    if (bulk > 0) this.#bulkSlots -= 1
     this.#inFlight -= count
+    this.#bulkInFlight -= bulk
     for (const entry of duplicates) answerBy(entry, () => settings.onDuplicateKey?.(entry))
     if (this.#slots === 0) this.#stopTimer()
     if (this.#queued > 0) this.#schedule()

@@ -1,10 +1,9 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
-import { isoMinorUnits } from '../currencies.js'
 import { channels, type HttpMessage, type HttpRejection, isTraced, trace } from '../diagnostics.js'
 import { isNotRepresentable, isRetryable } from '../errors.js'
 import { isA } from '../foreign-values.js'
 import { notify } from '../hooks.js'
-import { format, isDecimal } from '../money.js'
+import { isDecimal } from '../money.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { pathOf } from '../visible-text.js'
@@ -105,31 +104,18 @@ async function routed(call: Call): Promise<HttpResponse> {
   const answered = await route(parsed, request)
   if (isJsonAnswer(answered)) return jsonResponse(answered)
   const outcome = checkedOutcome(answered)
-  return outcome.ok
-    ? success(outcome, request, settings)
-    : refusal(call, outcome.errorCode, outcome.description)
+  return outcome.ok ? success(outcome, settings) : refusal(call, outcome.errorCode, outcome.description)
 }
 
 function success(
   { balance, currency, walletTransactionId }: WalletOutcome & { ok: true },
-  request: HttpRequest,
-  settings: HttpSettings,
+  { wallet }: HttpSettings,
 ): HttpResponse {
   // Written by hand: the balance is a JSON number with all of its digits (D21).
   const reference =
     walletTransactionId === null ? '' : `,"walletTransactionId":${JSON.stringify(walletTransactionId)}`
-  const amount = format(balance, decimalsIn(currency, request, settings))
+  const amount = wallet.writtenBalance(balance, currency)
   return response(200, `{"balance":${amount},"currency":${JSON.stringify(currency)}${reference}}`)
-}
-
-/** The balance has changed already: an error of `minorUnits` must not turn the answer into a fault. */
-function decimalsIn(currency: string, request: HttpRequest, { wallet, onError }: HttpSettings): number {
-  try {
-    return wallet.minorUnitsOf(currency)
-  } catch (error) {
-    notify('onError', () => onError(error, request))
-    return isoMinorUnits(currency)
-  }
 }
 
 function fault(error: unknown, call: Call): HttpResponse {

@@ -330,24 +330,30 @@ describe('bulk work beside sheddable items', () => {
     expect(sent[3]?.names).toEqual(['b2', 'b3'])
   })
 
-  test('little of it shares the batches of the others: no more than a smaller batch has', async () => {
+  test('little of it shares the batches of the others: no more than one batch holds, with what is in flight', async () => {
     const { sent, settle, place, submit } = mixed()
     settle(...bulk(2))
     place('p1')
     submit('rollback')
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['rollback', 'b0', 'b1', 'p1']])
-    settle('b2', 'b3', 'b4')
+    settle('b2', 'b3', 'b4', 'b5', 'b6')
     place('p2')
     await turn()
     expect(sent[1]?.names).toEqual(['p2'])
+    // Five are left: no burst any more.
+    sent[0]?.end()
+    sent[1]?.end()
+    place('p3')
+    await turn()
+    expect(sent[2]?.names).toEqual(['b2', 'b3', 'b4', 'b5', 'b6', 'p3'])
   })
 
   test('with sheddable items in every other slot, it still goes on', async () => {
     const { sent, settle, place } = mixed({ batchMax: 2 })
     place('p1', 'p2', 'p3', 'p4', 'p5', 'p6')
     await turn()
-    settle(...bulk(2))
+    settle(...bulk(3))
     sent[0]?.end()
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['p1', 'p2'], ['p3', 'p4'], ['b0']])

@@ -19,8 +19,8 @@ export interface Ran {
 }
 
 /**
- * A block that names its file or exports something is a part of a program: tests of other packages run it (frameworks,
- * drivers and stacks of test/libraries), or those of `init`.
+ * A block that names its file or exports something is a part of a program: tests of other packages run it (frameworks
+ * and drivers of test/libraries), or those of `init`.
  */
 const isPart = ({ code }: CodeBlock) => /^\/\/ \S+\.ts\n|^export /m.test(code)
 

@@ -41,8 +41,6 @@ describe('docs/errors.md', () => {
   test.each([
     ['WalletError codes', [...walletErrorCodes]],
     ['Store error codes', literalsOf('StoreErrorCode')],
-    ['AuditError codes', literalsOf('AuditErrorCode')],
-    ['ReconcileError codes', literalsOf('ReconcileErrorCode')],
   ])('%s: lists all of them, and no other', (heading, codes) => {
     expect(
       itemsOf(sectionOf(readPage('docs/errors.md'), heading))

@@ -71,8 +71,11 @@ export function reservedFunds(open: OpenReserved): void {
       const bet = (number: number, amount: number) =>
         placeBet({ transactionId: `p-${number}`, betId: `b-${number}`, amount: `${amount}` })
       expect(await handlePlaceBet(store, bet(2, available - 14))).toMatchObject(refused)
-      expect(await handlePlaceBet(store, bet(3, available - 30))).toMatchObject({ ok: true, balance: '15' })
-      expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ok: true, balance: '0' })
+      expect(await handlePlaceBet(store, bet(3, available - 30))).toMatchObject({
+        ok: true,
+        balance: '15.00',
+      })
+      expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ok: true, balance: '0.00' })
       expect(await handlePlaceBet(store, bet(4, 1))).toMatchObject(refused)
     })
   })
@@ -85,7 +88,7 @@ function inUnits(open: OpenReserved, unit: Unit): void {
     expect(await handlePlaceBet(store, placeBet({ amount: '60.01' }))).toMatchObject(refused)
     const bet = placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '60' })
     // A store that has lost its own answer replays.
-    expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true, balance: '0', replayed: false })
+    expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true, balance: '0.00', replayed: false })
     const found = await lookups.player('alice')
     expect(found?.accounts[0]?.balance).toBe('0')
     expect(found?.transactions.map(({ balanceAfter }) => balanceAfter)).toEqual(['0', '60'])
@@ -123,8 +126,8 @@ function inUnits(open: OpenReserved, unit: Unit): void {
     await handlePlaceBet(store, placeBet())
     await recordSettlement(store, settlement({ amount: '15' }))
     const bet = placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '90' })
-    expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true, balance: '45' })
-    expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ok: true, balance: '30' })
+    expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true, balance: '45.00' })
+    expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ok: true, balance: '30.00' })
     expect(Number(await balanceOf('alice'))).toBe(-20 * unit[2])
   })
 

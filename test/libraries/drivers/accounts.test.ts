@@ -2,6 +2,7 @@
  * A PAM whose players have an account for each currency, in a table of TypeORM: its own code, by TypeORM and by
  * Prisma, writes to the accounts while the random run plays them. The books agree to the cent.
  */
+import { PrismaMariaDb } from '@prisma/adapter-mariadb'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { handlePlaceBet, handleRollbackBet, recordSettlement, type WalletStore } from 'bet-wallet'
 import { simulateSportsbook } from 'bet-wallet/audit'
@@ -71,10 +72,10 @@ const byTypeOrm = (source: DataSource): HostCode => {
   }
 }
 
-async function byPrisma(url: string): Promise<HostCode> {
-  // What global-setup.ts has generated: the compiler cannot see it.
-  const { PrismaClient } = await import(`./.blocks/drivers/generated/prisma/client.ts${''}`)
-  const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) })
+/** @param folder of the client that global-setup.ts has generated: the compiler cannot see it */
+async function byPrisma(folder: string, adapter: unknown): Promise<HostCode> {
+  const { PrismaClient } = await import(`./.blocks/${folder}/client.ts`)
+  const prisma = new PrismaClient({ adapter })
   closing.push(() => prisma.$disconnect())
   const statementsOf = (account: Account, amount: number) => [
     prisma.wallet.update({
@@ -119,7 +120,9 @@ const columns = {
   accountPerCurrency: true,
 } as const
 
-async function onPostgres(code: 'TypeORM' | 'Prisma'): Promise<Pam> {
+type Code = 'TypeORM' | 'Prisma'
+
+async function onPostgres(code: Code): Promise<Pam> {
   const { pool, url, drop } = await freshDatabase()
   closing.push(drop)
   const source = await sourceOf({ type: 'postgres', url })
@@ -127,13 +130,16 @@ async function onPostgres(code: 'TypeORM' | 'Prisma'): Promise<Pam> {
   await migratePostgres(pool, options)
   return {
     store: createPostgresStore(pool, options),
-    host: code === 'TypeORM' ? byTypeOrm(source) : await byPrisma(url),
+    host:
+      code === 'TypeORM'
+        ? byTypeOrm(source)
+        : await byPrisma('drivers/generated/prisma', new PrismaPg({ connectionString: url })),
     rows: async text => (await pool.query(text)).rows,
     transactions: 'wallet.transactions',
   }
 }
 
-async function onMysql(): Promise<Pam> {
+async function onMysql(code: Code): Promise<Pam> {
   const { pool, config, drop } = await freshMariadb()
   closing.push(drop)
   const { user = 'root', password = '', host, port, database = '' } = config
@@ -149,7 +155,10 @@ async function onMysql(): Promise<Pam> {
   await migrateMysql(pool, options)
   return {
     store: createMysqlStore(pool, options),
-    host: byTypeOrm(source),
+    host:
+      code === 'TypeORM'
+        ? byTypeOrm(source)
+        : await byPrisma('prisma-mysql', new PrismaMariaDb({ host, port, user, password, database })),
     rows: async text => (await pool.query(text))[0] as Record<string, unknown>[],
     transactions: 'wallet_transactions',
   }
@@ -190,7 +199,8 @@ const engine = isMysql ? 'MySQL' : 'MariaDB'
 const pams: { name: string; reason: string | null; open(): Promise<Pam> }[] = [
   { name: 'TypeORM on PostgreSQL', reason: null, open: () => onPostgres('TypeORM') },
   { name: 'Prisma on PostgreSQL', reason: null, open: () => onPostgres('Prisma') },
-  { name: `TypeORM on ${engine}`, reason: noServer, open: onMysql },
+  { name: `TypeORM on ${engine}`, reason: noServer, open: () => onMysql('TypeORM') },
+  { name: `Prisma on ${engine}`, reason: noServer, open: () => onMysql('Prisma') },
 ]
 
 describe.each(pams)('accounts for each currency, with code of $name beside', ({ reason, open }) => {

@@ -1,4 +1,4 @@
-/** `npm run test:libraries -- stacks`: the programs of docs/http.md with their real libraries, on real servers. */
+/** `npm run test:libraries -- stacks`: `examples/stacks` with their real libraries, on real servers. */
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.js'
 

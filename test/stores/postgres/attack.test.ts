@@ -176,7 +176,7 @@ it('a bet that other SQL changes while a commit waits for the row of the bet is 
   const paying = endOf(recordSettlement(made.store, settlement({ amount: '5' })))
   await until(async () => (await made.waiting()).length > 0)
   await other.query('COMMIT')
-  expect(await paying).toMatchObject({ ok: true, balance: '75' })
+  expect(await paying).toMatchObject({ ok: true, balance: '75.00' })
   expect(await made.rows('SELECT bet_paid_live::text, revision FROM SCHEMA.bets')).toEqual([['65', 3]])
 })
 

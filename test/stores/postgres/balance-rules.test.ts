@@ -98,7 +98,7 @@ describe('a minimum balance of the PAM', () => {
         replayed: true,
       })
       const bet = placeBet({ amount: '50', transactionId: 'place-2', betId: 'bet-2' })
-      expect(await handlePlaceBet(made.store, bet)).toMatchObject({ ok: true, balance: '0' })
+      expect(await handlePlaceBet(made.store, bet)).toMatchObject({ ok: true, balance: '0.00' })
       expect(await made.balanceOf('alice')).toBe('50')
     },
   )
@@ -114,7 +114,7 @@ describe('a minimum balance of the PAM', () => {
       expect(await made.balanceOf('alice')).toBe('100')
       expect(await handlePlaceBet(made.store, placeBet({ amount: '50' }))).toMatchObject({
         ok: true,
-        balance: '50',
+        balance: '50.00',
       })
     },
   )
@@ -133,7 +133,7 @@ describe('a rule that has nothing to do with the balance', () => {
     expect(await made.recorded()).toEqual([])
     expect(await made.balanceOf('alice')).toBe('100')
     await fix(made)
-    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70.00' })
   })
 
   it('is a fault for an unsettlement too: the clawback is not given up', async () => {
@@ -148,7 +148,7 @@ describe('a rule that has nothing to do with the balance', () => {
     expect(await made.recorded()).toEqual(['placebet place-1 -30', 'settlement settle-1 15'])
     expect(await made.rows('SELECT bet_paid_live, bet_paid_owed FROM SCHEMA.bets')).toEqual([['15', '0']])
     await fix(made)
-    expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '70' })
+    expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '70.00' })
   })
 
   it('is a fault where a trigger of the players’ table breaks it in another table', async () => {

@@ -327,6 +327,6 @@ describe('with a role that has only the privileges it needs', () => {
     )
     expect((await Promise.all(bets)).every(({ ok }) => ok)).toBe(true)
     const rollback = { ...ids, transactionId: 'r-1', type: 'TECHNICAL_ERROR' }
-    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '95' })
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '95.00' })
   })
 })

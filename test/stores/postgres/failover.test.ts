@@ -183,7 +183,7 @@ describe.each<[name: string, options: PostgresStoreOptions]>([
     expect(await recorded()).toEqual([])
     await cluster.rebuildStandby()
     const first = await handlePlaceBet(store, placeBet())
-    expect(first).toMatchObject({ ok: true, replayed: false, balance: '70' })
+    expect(first).toMatchObject({ ok: true, replayed: false, balance: '70.00' })
     expect(await handlePlaceBet(store, placeBet())).toEqual({ ...first, replayed: true })
     expect(await recorded()).toEqual(['placebet place-1 -30'])
     expect(await balance('alice')).toBe('70')

@@ -92,7 +92,7 @@ describe('40001, a serialization failure', () => {
       const [made, outcome] = await overtaken(({ store }) =>
         handlePlaceBet(store, placeBet(), { ...options, ...loadFirst }),
       )
-      expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
+      expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71.00' })
       expect(events).toMatchObject([{ attempts: 2 }])
       expect(await made.recorded()).toEqual(['placebet place-1 -30'])
       expect(await made.balanceOf('alice')).toBe('71')
@@ -155,7 +155,7 @@ describe('40P01, a deadlock', () => {
     const [made, outcome] = await deadlocked(({ store }) =>
       handlePlaceBet(store, placeBet(), { ...options, ...loadFirst }),
     )
-    expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
+    expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71.00' })
     expect(events[0]?.attempts).toBe(2)
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
   })
@@ -209,7 +209,7 @@ describe('a transaction block that other code left open on a connection', () => 
     const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
     for (const connection of connections) await connection.query('BEGIN')
     for (const connection of connections) connection.release()
-    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70.00' })
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
   })
 })
@@ -253,7 +253,7 @@ describe('57P01, a backend that is terminated during a commit', () => {
     await terminate(await stop.reached())
     await fault
     await stop.release()
-    expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ ok: true, balance: '100' })
+    expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ ok: true, balance: '100.00' })
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
       ok: false,
       errorCode: 'INVALID_BET',
@@ -276,7 +276,7 @@ describe('a connection that is lost around the commit', () => {
       const lost = proxy.loseAnswer(statement)
       const outcome = await handlePlaceBet(made.store, placeBet(), listening)
       await lost
-      expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
+      expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70.00' })
       expect(events).toMatchObject([{ commitError: { code: 'COMMIT_UNKNOWN' } }])
       expect(await made.recorded()).toEqual(['placebet place-1 -30'])
       expect(await made.balanceOf('alice')).toBe('70')
@@ -294,7 +294,7 @@ describe('a connection that is lost around the commit', () => {
       expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
         ok: true,
         replayed: false,
-        balance: '70',
+        balance: '70.00',
       })
       await idle(made.pool)
     })
@@ -345,7 +345,7 @@ describe('connections that are lost while idle', () => {
       made.schema,
     ])
     await until(() => made.pool.totalCount === 0)
-    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70.00' })
     await idle(made.pool)
   })
 
@@ -425,7 +425,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of the test', async () => {
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
       ok: true,
       replayed: true,
-      balance: '70',
+      balance: '70.00',
     })
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
     await idle(made.pool)

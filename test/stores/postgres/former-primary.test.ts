@@ -127,7 +127,7 @@ describe.each(hooks)('given a former primary that goes on, and a store that comm
       })
 
     await leadTo(current)
-    expect(await play.stake(store, 1, '800')).toMatchObject({ ok: true, replayed: true, balance: '200' })
+    expect(await play.stake(store, 1, '800')).toMatchObject({ ok: true, replayed: true, balance: '200.00' })
     expect(await play.rollback(store, 2, 'ben')).toEqual(success('1000'))
     expect(await recordedOn(current)).toEqual([
       'placebet place-1 -800',
@@ -142,7 +142,7 @@ describe.each(hooks)('given a former primary that goes on, and a store that comm
     const { old, current } = await failOver(store)
     await leadTo(old, current)
 
-    expect(await play.stake(store, 1, '800')).toMatchObject({ ok: true, replayed: true, balance: '200' })
+    expect(await play.stake(store, 1, '800')).toMatchObject({ ok: true, replayed: true, balance: '200.00' })
     for (const [n, amount, expected] of [
       [3, '500', expect.objectContaining({ errorCode: 'INSUFFICIENT_FUNDS' })],
       [4, '150', success('50')],

@@ -162,7 +162,7 @@ describe.each(forms)('with any settings and names: %s', (form, migrate) => {
       })
       await migrate(client, options)
       const store = createPostgresStore(client, options)
-      expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+      expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, balance: '70.00' })
       await client.end()
     }
     const other = { ...options, players: { ...options.players, currency: 'other' } }

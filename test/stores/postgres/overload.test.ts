@@ -361,7 +361,7 @@ describe('a lone request, and many at once', () => {
     await idle(made.pool)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
     const { read } = count(made.pool)
-    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70.00' })
     expect(read()).toEqual({ statements: 1, borrowed: 1 })
     // The timers of deadlines are cleared.
     expect(vi.getTimerCount()).toBe(0)

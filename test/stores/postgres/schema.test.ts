@@ -222,21 +222,21 @@ describe('at a cut-over (D27)', () => {
     ]
     expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 3, alreadyPresent: 0 })
     const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
-    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130' })
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130.00' })
     const unsettlement = { ...request, type: 'UNSCORED', transactionId: 'u-1', betId: 'paid' }
-    expect(await handleUnsettlement(store, unsettlement)).toMatchObject({ ok: true, balance: '69.5' })
+    expect(await handleUnsettlement(store, unsettlement)).toMatchObject({ ok: true, balance: '69.50' })
     expect(
       await handleRollbackBet(store, { ...rollback, transactionId: 'r-2', betId: 'gone' }),
     ).toMatchObject({
       ok: true,
-      balance: '69.5',
+      balance: '69.50',
     })
     // Again, after they have changed: the import does not change them back.
     expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 0, alreadyPresent: 3 })
     expect(await handleRollbackBet(store, rollback)).toMatchObject({
       ok: true,
       replayed: true,
-      balance: '69.5',
+      balance: '69.50',
     })
     expect(await balanceIn('imported')).toBe('69.5')
   })
@@ -249,10 +249,10 @@ describe('at a cut-over (D27)', () => {
     const gone = { ...placed, betId: 'gone', status: 'ROLLED_BACK' as const }
     await importBets(pool, { schema }, [...dayBefore, gone])
     const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'rolled-back' }
-    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130' })
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130.00' })
     // Answered with success, and no change of the bet: it must stay rolled back.
     const again = { ...rollback, transactionId: 'r-2', betId: 'gone' }
-    expect(await handleRollbackBet(store, again)).toMatchObject({ ok: true, balance: '130' })
+    expect(await handleRollbackBet(store, again)).toMatchObject({ ok: true, balance: '130.00' })
     await pool.query(`SELECT ${schema}.credit_bet_v1('credited', 'VOIDED', 5)`)
     const bet = placeBet({ playerId: 'anna', betId: 'new', amount: '10' })
     expect(await handlePlaceBet(store, bet)).toMatchObject({ ok: true })

@@ -324,7 +324,11 @@ describe.each([
       await writeLedger(query, commits, schema)
       await query('COMMIT')
     })
-    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true, balance: '70' })
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({
+      ok: true,
+      replayed: true,
+      balance: '70.00',
+    })
     expect(await recorded()).toEqual([['placebet', 'place-1', '-30', null]])
     expect(await ledger()).toEqual([['place-1']])
   })
@@ -358,9 +362,9 @@ describe.each([
     }
     const outcomes = await Promise.all(requests.map(each => handlePlaceBet(store, each)))
     expect(outcomes).toMatchObject([
-      { ok: true, balance: '70' },
+      { ok: true, balance: '70.00' },
       { ...refused, replayed: false },
-      { ok: true, balance: '70' },
+      { ok: true, balance: '70.00' },
     ])
     strict = false
     expect(await handlePlaceBet(store, requests[1])).toMatchObject({ ...refused, replayed: true })

@@ -98,8 +98,10 @@ export async function loadPast({ pool, options }: BenchDatabase, count: number):
     await pool.query(`INSERT INTO wallet_bets (id, bet_id, player_id, currency, stake, status, revision)
       SELECT seq + 1, ${id}, 1 + seq % ${playersCount}, 'EUR', 2.5, 'PLACED', 1 ${source}`)
     await pool.query(`INSERT INTO wallet_transactions
-        (id, operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
-      SELECT seq + 1, 'placebet', ${id}, 1 + seq % ${playersCount}, ${id}, 2.5, 'EUR', -2.5, '2026-01-01' ${source}`)
+        (id, operation, transaction_id, player_id, bet_id, amount, currency, account_currency, delta, reason,
+          transaction_date)
+      SELECT seq + 1, 'placebet', ${id}, 1 + seq % ${playersCount}, ${id}, 2.5, 'EUR', 'EUR', -2.5, 'ACCEPTED',
+        '2026-01-01' ${source}`)
     await pool.query(`UPDATE wallet_players player
       JOIN (SELECT 1 + seq % ${playersCount} AS player_id, count(*) AS bets ${source} GROUP BY 1) past
         ON player.player_id = CAST(past.player_id AS char)

@@ -91,8 +91,8 @@ export async function loadPast(
       INSERT INTO bet_wallet.bets (bet_id, player_id, currency, stake, status, revision)
       SELECT ${id}, (1 + i % ${playersCount})::text, 'EUR', 2.5, 'PLACED', 1 ${range};
       INSERT INTO bet_wallet.transactions
-        (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
-      SELECT 'placebet', ${id}, (1 + i % ${playersCount})::text, ${id}, 2.5, 'EUR', -2.5, '2026-01-01' ${range};
+        (operation, transaction_id, player_id, bet_id, amount, currency, account_currency, delta, reason, transaction_date)
+      SELECT 'placebet', ${id}, (1 + i % ${playersCount})::text, ${id}, 2.5, 'EUR', 'EUR', -2.5, 'ACCEPTED', '2026-01-01' ${range};
       UPDATE bet_wallet.players p SET balance = p.balance - 2.5 * past.count
       FROM (SELECT (1 + i % ${playersCount})::text AS player_id, count(*) ${range} GROUP BY 1) past
       WHERE p.player_id = past.player_id`)
