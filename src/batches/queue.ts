@@ -34,8 +34,8 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
   sheddable(item: Item): boolean
   /**
    * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While more of it
-   * is queued and in flight than a batch holds, and sheddable items arrive too, at least one slot carries none
-   * of it, and its batches are smaller.
+   * is queued and in flight than a batch holds, and sheddable items arrive too, at least one slot carries
+   * none of it, and its batches are smaller.
    */
   bulk?(item: Item): boolean
   /**
