@@ -51,7 +51,7 @@ function expectExactBooks(ledgers: readonly MemoryStore[]): void {
 describe('between players of different partitions', () => {
   describe.each([
     ['one ledger', oneLedger, { d4: 'TRANSACTION_CONFLICT', d10: 'INVALID_BET', d15: 'INVALID_PLAYER' }],
-    ['two ledgers', twoLedgers, { d4: 'ok 80', d10: 'ok 80', d15: 'ok 100' }],
+    ['two ledgers', twoLedgers, { d4: 'ok 80.00', d10: 'ok 80.00', d15: 'ok 100.00' }],
   ])('%s', (name, open, expected) => {
     const isOne = name === 'one ledger'
 
@@ -61,7 +61,7 @@ describe('between players of different partitions', () => {
       const ofBen = { playerId: 'ben', transactionId: 't-1', betId: 'b-2', amount: '20' }
       for (const balance of [expected.d4, expected.d4]) // the second one is a retry
         expect(shown(await handlePlaceBet(store, placeBet(ofBen)))).toBe(balance)
-      expect(shown(await handlePlaceBet(store, placeBet(anna)))).toBe('ok 70')
+      expect(shown(await handlePlaceBet(store, placeBet(anna)))).toBe('ok 70.00')
       expectExactBooks(ledgers)
       // The platform gives both up.
       for (const ids of [anna, ofBen])
@@ -97,7 +97,7 @@ describe('between players of different partitions', () => {
       expect(bet).toMatchObject({ playerId: 'anna', status: 'PLACED' })
       // The rollback that names anna still returns her stake.
       expect(shown(await handleRollbackBet(store, rollbackBet({ ...anna, transactionId: 'r-2' })))).toBe(
-        'ok 100',
+        'ok 100.00',
       )
       expectExactBooks(ledgers)
     })
@@ -106,11 +106,11 @@ describe('between players of different partitions', () => {
       const { store, ledgers } = open()
       const ofBen = { playerId: 'ben', betId: 'b-1' }
       await handleRollbackBet(store, rollbackBet({ ...ofBen, transactionId: 'r-1' }))
-      const late = isOne ? 'INVALID_BET' : 'ok 70'
+      const late = isOne ? 'INVALID_BET' : 'ok 70.00'
       expect(shown(await handlePlaceBet(store, placeBet(anna)))).toBe(late)
       expect(balances(ledgers)).toEqual([isOne ? '100' : '70', '100'])
       const rolledBack = await handleRollbackBet(store, rollbackBet({ ...anna, transactionId: 'r-2' }))
-      expect(shown(rolledBack)).toBe(isOne ? 'INVALID_PLAYER' : 'ok 100')
+      expect(shown(rolledBack)).toBe(isOne ? 'INVALID_PLAYER' : 'ok 100.00')
       expect(balances(ledgers)).toEqual(['100', '100'])
       expectExactBooks(ledgers)
     })
@@ -209,7 +209,7 @@ describe('faults', () => {
       playerId === 'anna' ? down : createMemoryStore([player('ben')]),
     )
     void handlePlaceBet(store, placeBet(anna))
-    expect(shown(await handlePlaceBet(store, placeBet({ ...anna, playerId: 'ben' })))).toBe('ok 70')
+    expect(shown(await handlePlaceBet(store, placeBet({ ...anna, playerId: 'ben' })))).toBe('ok 70.00')
   })
 
   test.each([

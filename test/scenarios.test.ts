@@ -36,7 +36,7 @@ const copies = <T>(count: number, make: (index: number) => Promise<T>) =>
 describe('place bet', () => {
   test('P01: given 100, when 30 is placed, then 70 and one debit', async () => {
     const { place, balance, store } = wallet()
-    expect(await place()).toMatchObject(success('70'))
+    expect(await place()).toMatchObject(success('70.00'))
     expect(balance()).toBe('70')
     expect(store.transactions().map(({ delta }) => delta)).toEqual(['-30'])
   })
@@ -52,7 +52,7 @@ describe('place bet', () => {
     const first = await place()
     const before = records()
     expect(await place()).toEqual({ ...first, replayed: true })
-    expect(first).toMatchObject({ balance: '70', walletTransactionId: expect.any(String) })
+    expect(first).toMatchObject({ balance: '70.00', walletTransactionId: expect.any(String) })
     expect(records()).toEqual(before)
   })
 
@@ -60,7 +60,7 @@ describe('place bet', () => {
     const { place, store } = wallet()
     const first = await place()
     store.deposit('alice', '50')
-    expect(await place()).toEqual({ ...first, replayed: true, balance: '120' })
+    expect(await place()).toEqual({ ...first, replayed: true, balance: '120.00' })
   })
 
   test('P05: given 100, when 10 copies of one placebet of 30 arrive concurrently, then ten successes and 70', async () => {
@@ -133,7 +133,7 @@ describe('rollback bet', () => {
   test('R01: given a bet of 30, when it is rolled back, then 100', async () => {
     const { place, rollBack, balance } = wallet()
     await place()
-    expect(await rollBack()).toMatchObject(success('100'))
+    expect(await rollBack()).toMatchObject(success('100.00'))
     expect(balance()).toBe('100')
   })
 
@@ -142,13 +142,13 @@ describe('rollback bet', () => {
     await place()
     const first = await rollBack()
     expect(await rollBack()).toEqual({ ...first, replayed: true })
-    expect(await rollBack({ transactionId: 'another' })).toMatchObject(success('100'))
+    expect(await rollBack({ transactionId: 'another' })).toMatchObject(success('100.00'))
     expect(balance()).toBe('100')
   })
 
   test('R03: given an unknown bet of a known player, when it is rolled back, then success and 100', async () => {
     const { rollBack, balance } = wallet()
-    expect(await rollBack()).toMatchObject(success('100'))
+    expect(await rollBack()).toMatchObject(success('100.00'))
     expect(balance()).toBe('100')
   })
 
@@ -187,8 +187,8 @@ describe('settlement', () => {
   test('S01: given a bet of 30, when BET_PAID 60 arrives twice under one id, then +60 once', async () => {
     const { place, settle, balance } = wallet()
     await place()
-    expect(await settle()).toMatchObject(success('130'))
-    expect(await settle()).toMatchObject(success('130', true))
+    expect(await settle()).toMatchObject(success('130.00'))
+    expect(await settle()).toMatchObject(success('130.00', true))
     expect(balance()).toBe('130')
   })
 })
@@ -211,8 +211,8 @@ describe('unsettlement', () => {
 
   test('U01: given BET_PAID 60, when UNSCORED arrives, then -60, and the bet can be settled again', async () => {
     const { unsettle, settle, balance } = await paid()
-    expect(await unsettle()).toMatchObject(success('70'))
-    expect(await settle({ transactionId: 'settle-2', amount: '40' })).toMatchObject(success('110'))
+    expect(await unsettle()).toMatchObject(success('70.00'))
+    expect(await settle({ transactionId: 'settle-2', amount: '40' })).toMatchObject(success('110.00'))
     expect(balance()).toBe('110')
   })
 
@@ -220,7 +220,7 @@ describe('unsettlement', () => {
     const { place, settle, unsettle, balance } = wallet()
     await place()
     await settle({ type: 'VOIDED', amount: '30' })
-    expect(await unsettle({ type: 'UNVOIDED' })).toMatchObject(success('70'))
+    expect(await unsettle({ type: 'UNVOIDED' })).toMatchObject(success('70.00'))
     expect(balance()).toBe('70')
   })
 
@@ -244,7 +244,7 @@ describe('unsettlement', () => {
     const { unsettle, settle, balance } = await paid()
     await unsettle()
     await settle({ transactionId: 'settle-2', amount: '40' })
-    expect(await unsettle({ transactionId: 'unsettle-2' })).toMatchObject(success('70'))
+    expect(await unsettle({ transactionId: 'unsettle-2' })).toMatchObject(success('70.00'))
     expect(balance()).toBe('70')
   })
 
@@ -259,7 +259,7 @@ describe('unsettlement', () => {
     await place()
     expect(await unsettle()).toMatchObject(refusal('SETTLEMENT_NOT_FOUND'))
     await settle()
-    expect(await unsettle()).toMatchObject(success('70'))
+    expect(await unsettle()).toMatchObject(success('70.00'))
     expect(balance()).toBe('70')
   })
 

@@ -321,7 +321,9 @@ describe('with a role that has only the privileges it needs', () => {
     const store = createPostgresStore(asRole, options)
     const ids = { playerId: 'anna', betId: 'b-1', transactionDate: '2026-11-21T18:00:00Z' }
     const stake = { ...ids, sessionId: 's-1', amount: '30', currency: 'EUR', betType: 'SINGLE' }
-    expect(await handlePlaceBet(store, { ...stake, transactionId: 't-1' })).toMatchObject({ balance: '70' })
+    expect(await handlePlaceBet(store, { ...stake, transactionId: 't-1' })).toMatchObject({
+      balance: '70.00',
+    })
     const bets = Array.from({ length: 5 }, (_, index) =>
       handlePlaceBet(store, { ...stake, amount: '1', transactionId: `c-${index}`, betId: `c-${index}` }),
     )

@@ -141,7 +141,7 @@ describe('a migration with other options under a running store', () => {
     const other = createPostgresStore(pool, { schema, players: points })
 
     const small = { ...bet(2), amount: '3.12' }
-    expect(await handlePlaceBet(other, small)).toMatchObject({ ok: true, balance: '6.880' })
+    expect(await handlePlaceBet(other, small)).toMatchObject({ ok: true, balance: '6.88' })
     expect(await handlePlaceBet(store, bet(3))).toMatchObject({ ok: true, balance: '40.00' })
     expect(await balances()).toEqual({ accounts: '4000', bonus: '6880' })
 
