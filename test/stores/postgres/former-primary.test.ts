@@ -83,7 +83,7 @@ const play = {
 }
 
 const unavailable = expect.objectContaining({ name: 'WalletError', code: 'UNAVAILABLE' })
-const success = (balance: string) => expect.objectContaining({ ok: true, balance })
+const success = (balance: string) => expect.objectContaining({ ok: true, balance: `${balance}.00` })
 /** The cause of the error, and its causes. */
 function causesOf(error: unknown): string[] {
   const { message, cause } = (error ?? {}) as { message?: string; cause?: unknown }
