@@ -4,47 +4,55 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests = filesOf(`examples/start tools/audit/audit stores/postgres/kit
-    docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
-    tools/audit/findings programs/incidents/incidents
-    tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
-    stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
-    lookups/lookups tools/random/simulation tools/audit/html/browser
-    tools/audit/broken examples/existing-pam-mysql tools/random/broken tools/audit/accounts
-    tools/command/lookups tools/command/secrets http/fuzz
-    stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
-    stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
-    stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
-    stores/postgres/rewritten-tables
-    tools/wallets/independent/plain tools/reconcile/partitions programs/incidents/restore
-    tools/audit/echoed-secrets package/runners tools/try/browser tools/command/check-mysql
-    tools/report/browser tools/command/check-postgres tools/command/migrate tools/command/simulated-report tools/command/outbox
-    stores/postgres/start-checks tools/reconcile/seeded tools/reconcile/databases stores/mysql/players
-    stores/mysql/ready http/json-large tools/random/limits tools/audit/later programs/bench/server
-    stores/mysql/migrate stores/mysql/sessions stores/mysql/upgrades stores/mysql/replica
-    stores/mysql/balance-rules programs/incidents/runbook tools/init/kit-copies outbox/events outbox/relay outbox/crash
-    outbox/sequence outbox/kills outbox/poison outbox/clock outbox/overtaken outbox/visibility
-    stores/postgres/patroni stores/postgres/former-primary stores/postgres/false-alarms stores/mysql/durability
-    stores/postgres/durability examples/bonus
-    programs/hooks/hooks lookups/owed tools/command/simulate-faults stores/postgres/privileges
-    stores/postgres/conditions stores/own-rows stores/mysql/former-primary stores/one-change-per-batch
-    tools/random/correct tools/command/grants stores/postgres/other-code stores/postgres/within-transaction
-    stores/hook-contract stores/ledger stores/postgres/gone-clients tools/reconcile/outputs lookups/by-amount
-    stores/mysql/several-servers tools/random/platform-report testing/partitions
-    docs/shapes tools/random/accounts package/tarball regular-expressions testing/mutants package/bundles stores/releases/releases
-    properties/crash tools/init/advice stores/mysql/unique-below-views`)
+export const longTests = filesOf(
+  `
+    examples/start programs/exhaustive/exhaustive stores/mysql/kit tools/audit/audit stores/postgres/kit
+    stores/postgres/failover docs/code-blocks stores/postgres/former-primary tools/random/simulation
+    stores/postgres/privileges stores/mysql/failures lookups/lookups examples/existing-pam
+    tools/command/check-postgres outbox/poison stores/postgres/partitions tools/command/lookups
+    postgres/server properties/sequential testing/harness stores/postgres/operator-errors
+    tools/audit/broken testing/mutants stores/accounts-two-processes outbox/relay package/tarball
+    stores/added-credits tools/command/migrate stores/postgres/other-code stores/postgres/failures
+    tools/reconcile/seeded stores/hook-contract stores/one-change-per-batch stores/postgres/patroni
+    stores/postgres/within-transaction stores/mysql/former-primary tools/audit/foreign-answers
+    stores/mysql/replica tools/command/grants tools/wallets/independent/plain stores/postgres/start-checks
+    stores/postgres/rewritten-tables tools/random/fault-commands mariadb/server stores/ledger
+    properties/concurrency tools/command/outbox stores/postgres/false-alarms stores/mysql/ready
+    programs/incidents/restore stores/mysql/players stores/mysql/migrate lookups/owed
+    tools/reconcile/outputs docs/shapes outbox/events properties/crash tools/audit/installed
+    stores/postgres/durability stores/mysql/durability programs/bench/server tools/reconcile/partitions
+    tools/random/platform-report stores/postgres/gone-clients stores/postgres/migrate
+    tools/command/database-url tools/audit/later stores/postgres/attack tools/reconcile/databases
+    stores/mysql/sessions stores/mysql/within-transaction stores/mysql/reserved programs/incidents/runbook
+    http/json-large package/bundles regular-expressions lookups/by-amount stores/mysql/several-servers
+    stores/mysql/balance-rules stores/mysql/upgrades stores/mysql/unique-below-views
+    tools/command/simulated-report stores/mysql/real-errors tools/audit/html/browser outbox/sequence
+    outbox/overtaken tools/init/advice stores/releases/releases outbox/visibility`.trim(),
+)
 
 /**
- * Before a release (test/vitest.release.ts): a group of MySQL and a Galera cluster whose nodes leave and join, PgBouncer,
- * `init` on 26 schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of
- * each correct wallet, an upgrade to the next release and back, the faults of five clusters, the parts of the benchmarks. Each takes minutes. `.ci/run` has a failover of each cluster, a kit of
- * each store, and audits.
+ * Before a release (test/vitest.release.ts): what takes long, and what repeats on another engine or as a whole what
+ * `npm test` and the long tests play in parts. Groups and clusters whose nodes leave and join, PgBouncer, `init` on 26
+ * schemas with kit and audit, the kit with each type of id and balance, whole audits of each store and of each correct
+ * wallet, an upgrade to the next release and back, incidents, crashes of the relay, the parts of the benchmarks.
+ * `.ci/run` has a failover of each cluster, a kit of each store, and audits.
  */
-export const releaseTests =
-  filesOf(`stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas stores/mysql/mysql-defaults
-    stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores tools/audit/accounts-stores
-    programs/upgrade/upgrade tools/audit/correct tools/audit/race-rates examples/limits programs/recipes/recipes
-    stores/postgres/pgbouncer stores/postgres/pglite programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload`)
+export const releaseTests = filesOf(
+  `
+    stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas
+    stores/mysql/mysql-defaults stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores
+    tools/audit/accounts-stores programs/upgrade/upgrade tools/audit/correct tools/audit/race-rates
+    examples/limits programs/recipes/recipes stores/postgres/pgbouncer stores/postgres/pglite
+    programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload
+    docs/first-hour tools/audit/command programs/incidents/incidents tools/random/broken
+    tools/command/check-mysql programs/soak/failover programs/soak/soak tools/audit/findings outbox/crash
+    tools/audit/echoed-secrets tools/random/accounts outbox/kills package/runners stores/mysql/privileges
+    tools/command/terminal examples/existing-pam-mysql tools/command/secrets tools/command/simulate-faults
+    programs/hooks/hooks http/fuzz stores/mysql/operator-errors tools/audit/accounts testing/partitions
+    outbox/clock stores/postgres/conditions mariadb/cluster tools/init/kit-copies stores/own-rows
+    stores/mysql/changed-sessions lookups/forget-player tools/report/browser tools/try/browser
+    examples/bonus tools/random/limits tools/random/correct`.trim(),
+)
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]
 

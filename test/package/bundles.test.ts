@@ -90,7 +90,7 @@ describe.each(['esm', 'cjs'] as const)('in a bundle, %s', format => {
     })
     const bundles = [...names, 'bets'].map(name => [name, join(folder, `${name}${extension}`)])
     const { bets, ...loaded } = printed(join(folder, 'run.mjs'), runner, JSON.stringify(bundles))
-    expect(bets).toEqual(['70', expect.any(String), 'function'])
+    expect(bets).toEqual(['70.00', expect.any(String), 'function'])
     expect(loaded).toEqual(printed(join(project, 'installed.mjs'), installed))
   })
 })

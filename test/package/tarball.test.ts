@@ -335,7 +335,7 @@ describe('the entry points', () => {
     },
     200,
     { balance: 100, currency: 'EUR', walletTransactionId: 'W3' },
-    { ok: true, replayed: false, balance: '99.90', currency: 'EUR', walletTransactionId: null },
+    { ok: true, replayed: false, balance: '99.9', currency: 'EUR', walletTransactionId: null },
   ]
 
   it.each([

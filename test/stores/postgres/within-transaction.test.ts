@@ -169,7 +169,7 @@ describe.each([
       placeBet({ playerId, transactionId: `place-${n}`, betId: `bet-${n}`, odds: '1.85' }),
     )
     const outcomes = await Promise.all(requests.map(each => handlePlaceBet(store, each)))
-    expect(outcomes.map(outcome => outcome.ok && outcome.balance)).toEqual(['70', '70', '70'])
+    expect(outcomes.map(outcome => outcome.ok && outcome.balance)).toEqual(['70.00', '70.00', '70.00'])
     expect(calls).toHaveLength(1)
     const references = outcomes.map(outcome => outcome.ok && outcome.walletTransactionId)
     expect(await rows('SELECT * FROM SCHEMA.ledger ORDER BY 1')).toEqual([
