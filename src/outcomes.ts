@@ -45,7 +45,10 @@ export type WalletOutcome =
   | {
       ok: true
       replayed: boolean
-      /** The player's current balance (D2); of a handler with at least its currency's decimals (D21): `"70.00"`. */
+      /**
+       * The player's current balance (D2); of a handler with at least the decimals of its currency:
+       * `"70.00"` (D21).
+       */
       balance: Decimal
       currency: string
       /** The PAM's reference for the transaction. */
