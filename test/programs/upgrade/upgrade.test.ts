@@ -160,7 +160,7 @@ async function expectBooks(database: UpgradedDatabase): Promise<void> {
     `SELECT bet_id FROM {transactions} WHERE reason = '${nextReason}' AND operation = 'placebet' LIMIT 1`,
   )
   expect(await command(old, url, 'bet', betId, '--scan')).toContain(
-    'a newer version of the wallet accepted it',
+    'A newer version of the wallet accepted it',
   )
   expect(await command(next, url, 'bet', betId, '--scan')).toContain('was debited')
 }
