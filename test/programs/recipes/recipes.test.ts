@@ -51,8 +51,7 @@ describe.each(Object.entries(setUps))('given %s', (_, setUp) => {
       const { expected } = setUp
       for (const pattern of expected.page) expect(page).toMatch(pattern)
       expect([code, deaths]).toEqual([expected.code, []])
-      const urls = opened.databaseUrls.flatMap(url => ['--database-url', url])
-      expect((await run(['check', '--own-players', ...urls])).page).toMatch(expected.durability)
+      expect((await run(['check', '--own-players', ...opened.check])).page).toMatch(expected.durability)
     } finally {
       await wallet.end()
       controls.close()

@@ -22,8 +22,8 @@ export interface Opened {
   actions: Actions
   /** The names of two actions each. */
   faults: readonly (readonly [fault: string, repair: string])[]
-  /** Of the command. */
-  databaseUrls: readonly string[]
+  /** Options of `check` that name its servers and tables. */
+  check: readonly string[]
   /** A script of the soak that serves a wallet, and its settings. */
   wallet: { script: 'server.ts' | 'mysql-server.ts'; settings: object }
   close(): Promise<void>
@@ -44,7 +44,7 @@ const noPatroni = () => {
 }
 
 const ofPostgres = (databaseUrl: string, limits: Limits) => ({
-  databaseUrls: [databaseUrl],
+  check: ['--database-url', databaseUrl],
   wallet: {
     script: 'server.ts' as const,
     settings: { databaseUrl, players: null, fault: null, limits },
@@ -129,11 +129,15 @@ const patroni =
 
 /** A node's share of the time limit is longer than a cluster waits before it expels a node. */
 const ofMysql = (nodes: readonly { config: MariadbConfig }[]) => ({
-  databaseUrls: nodes.map(({ config: { user, password, host, port, socketPath } }) =>
-    socketPath === undefined
-      ? `mysql://${user}:${password}@${host}:${port}/${database}`
-      : `mysql://${user}:${password}@localhost/${database}?socketPath=${socketPath}`,
-  ),
+  check: [
+    ...['--schema', database],
+    ...nodes.flatMap(({ config: { user, password, host, port, socketPath } }) => [
+      '--database-url',
+      socketPath === undefined
+        ? `mysql://${user}:${password}@${host}:${port}/${database}`
+        : `mysql://${user}:${password}@localhost/${database}?socketPath=${socketPath}`,
+    ]),
+  ],
   wallet: {
     script: 'mysql-server.ts' as const,
     settings: {
