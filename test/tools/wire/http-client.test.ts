@@ -282,8 +282,9 @@ describe('the client', () => {
     })
     const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     expect(await post(clientWith({ ca: cert }), url)).toEqual({ status: 200, body: 'safe' })
+    // Newer versions of Node say more.
     expect(await post(clientWith(), url)).toEqual({
-      error: 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+      error: expect.stringMatching(/^self-signed certificate.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)$/),
     })
   })
 })
