@@ -72,9 +72,9 @@ const byTypeOrm = (source: DataSource): HostCode => {
   }
 }
 
-/** @param folder of the client that global-setup.ts has generated: the compiler cannot see it */
-async function byPrisma(folder: string, adapter: unknown): Promise<HostCode> {
-  const { PrismaClient } = await import(`./.blocks/${folder}/client.ts`)
+/** @param client what global-setup.ts has generated: the compiler cannot see it, nor may it look */
+async function byPrisma(client: string, adapter: unknown): Promise<HostCode> {
+  const { PrismaClient } = await import(/* @vite-ignore */ new URL(client, import.meta.url).href)
   const prisma = new PrismaClient({ adapter })
   closing.push(() => prisma.$disconnect())
   const statementsOf = (account: Account, amount: number) => [
@@ -133,7 +133,10 @@ async function onPostgres(code: Code): Promise<Pam> {
     host:
       code === 'TypeORM'
         ? byTypeOrm(source)
-        : await byPrisma('drivers/generated/prisma', new PrismaPg({ connectionString: url })),
+        : await byPrisma(
+            './.blocks/drivers/generated/prisma/client.ts',
+            new PrismaPg({ connectionString: url }),
+          ),
     rows: async text => (await pool.query(text)).rows,
     transactions: 'wallet.transactions',
   }
@@ -158,7 +161,10 @@ async function onMysql(code: Code): Promise<Pam> {
     host:
       code === 'TypeORM'
         ? byTypeOrm(source)
-        : await byPrisma('prisma-mysql', new PrismaMariaDb({ host, port, user, password, database })),
+        : await byPrisma(
+            './.blocks/prisma-mysql/client.ts',
+            new PrismaMariaDb({ host, port, user, password, database }),
+          ),
     rows: async text => (await pool.query(text))[0] as Record<string, unknown>[],
     transactions: 'wallet_transactions',
   }
