@@ -23,11 +23,15 @@ export const longTests = filesOf(
     stores/postgres/durability stores/mysql/durability programs/bench/server tools/reconcile/partitions
     tools/random/platform-report stores/postgres/gone-clients stores/postgres/migrate
     tools/command/database-url tools/audit/later stores/postgres/attack tools/reconcile/databases
-    stores/mysql/sessions stores/mysql/within-transaction stores/mysql/reserved programs/incidents/runbook
-    http/json-large package/bundles regular-expressions lookups/by-amount stores/mysql/several-servers
-    stores/mysql/balance-rules stores/mysql/upgrades stores/mysql/unique-below-views
-    tools/command/simulated-report stores/mysql/real-errors tools/audit/html/browser outbox/sequence
-    outbox/overtaken tools/init/advice stores/releases/releases outbox/visibility`.trim(),
+    properties/delivery stores/mysql/character-sets stores/postgres/reserved
+    stores/postgres/synchronous-standby stores/postgres/driver-transactions stores/postgres/overload
+    stores/postgres/upgrades tools/wire/json properties/partitions tools/check/columns
+    stores/postgres/balance-rules stores/mysql/sessions stores/mysql/within-transaction
+    stores/mysql/reserved programs/incidents/runbook http/json-large package/bundles regular-expressions
+    lookups/by-amount stores/mysql/several-servers stores/mysql/balance-rules stores/mysql/upgrades
+    stores/mysql/unique-below-views tools/command/simulated-report stores/mysql/real-errors
+    tools/audit/html/browser outbox/sequence outbox/overtaken tools/init/advice stores/releases/releases
+    outbox/visibility`.trim(),
 )
 
 /**
