@@ -139,8 +139,9 @@ describe.each(databases)(
         expect(await messageOf(one)).toBe('held')
         const other = start(second.settings)
         const outcomes = [messageOf(one), messageOf(other)] as Promise<WalletOutcome>[]
-        await Promise.race([until(async () => (await rows(isWaiting)).length > 0), ...outcomes])
-        expect(await rows(isWaiting)).toHaveLength(1)
+        // Not asked a second time: a wait may end by its limit, and begin again.
+        const waits = until(async () => (await rows(isWaiting)).length > 0).then(() => 'waits')
+        expect(await Promise.race([waits, ...outcomes])).toBe('waits')
         one.send('go on')
         const ended = (await Promise.all(outcomes)).map(outcome =>
           outcome.ok ? { ...outcome, balance: Number(outcome.balance) } : outcome,
