@@ -8,17 +8,15 @@ export const longTests = filesOf(
   `
     examples/start programs/exhaustive/exhaustive stores/mysql/kit tools/audit/audit stores/postgres/kit
     stores/postgres/failover docs/code-blocks stores/postgres/former-primary tools/random/simulation
-    stores/postgres/privileges stores/mysql/failures lookups/lookups examples/existing-pam
-    tools/command/check-postgres outbox/poison stores/postgres/partitions tools/command/lookups
-    postgres/server properties/sequential testing/harness stores/postgres/operator-errors
+    stores/postgres/privileges stores/mysql/failures lookups/lookups tools/command/check-postgres
+    outbox/poison postgres/server properties/sequential testing/harness stores/postgres/operator-errors
     tools/audit/broken testing/mutants stores/accounts-two-processes outbox/relay package/tarball
-    stores/added-credits tools/command/migrate stores/postgres/other-code stores/postgres/failures
-    tools/reconcile/seeded stores/hook-contract stores/one-change-per-batch stores/postgres/patroni
+    stores/added-credits stores/postgres/other-code stores/postgres/failures tools/reconcile/seeded
+    stores/hook-contract stores/one-change-per-batch stores/postgres/patroni
     stores/postgres/within-transaction stores/mysql/former-primary tools/audit/foreign-answers
-    stores/mysql/replica tools/command/grants tools/wallets/independent/plain stores/postgres/start-checks
-    stores/postgres/rewritten-tables tools/random/fault-commands mariadb/server stores/ledger
-    properties/concurrency tools/command/outbox stores/postgres/false-alarms stores/mysql/ready
-    programs/incidents/restore stores/mysql/players stores/mysql/migrate lookups/owed
+    stores/mysql/replica tools/wallets/independent/plain stores/postgres/start-checks
+    tools/random/fault-commands stores/ledger properties/concurrency stores/postgres/false-alarms
+    stores/mysql/ready programs/incidents/restore stores/mysql/players stores/mysql/migrate lookups/owed
     tools/reconcile/outputs docs/shapes outbox/events properties/crash tools/audit/installed
     stores/postgres/durability stores/mysql/durability programs/bench/server tools/reconcile/partitions
     tools/random/platform-report stores/postgres/gone-clients stores/postgres/migrate
@@ -55,7 +53,9 @@ export const releaseTests = filesOf(
     programs/hooks/hooks http/fuzz stores/mysql/operator-errors tools/audit/accounts testing/partitions
     outbox/clock stores/postgres/conditions mariadb/cluster tools/init/kit-copies stores/own-rows
     stores/mysql/changed-sessions lookups/forget-player tools/report/browser tools/try/browser
-    examples/bonus tools/random/limits tools/random/correct`.trim(),
+    examples/bonus tools/random/limits tools/random/correct stores/postgres/partitions
+    tools/command/lookups tools/command/migrate examples/existing-pam stores/postgres/rewritten-tables
+    tools/command/grants mariadb/server tools/command/outbox`.trim(),
 )
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]
