@@ -132,7 +132,8 @@ export function pamsOn(engine: Kind): Pam[] {
       players: ['41', '42'],
       // The rows have the numbers of other players.
       rows: `INSERT INTO pam.users VALUES (41, 'anna', 'active'), (42, 'ben', 'active');
-        INSERT INTO pam.wallets (user_id, currency, balance) VALUES (41, 'EUR', 10000), (41, 'USD', 5), (42, 'EUR', 10000)`,
+        INSERT INTO pam.wallets (user_id, currency, balance) VALUES (41, 'EUR', 10000), (41, 'USD', 10000), (42, 'EUR', 10000)`,
+      audit: { accounts: ['EUR', 'USD'] },
     },
     {
       name: 'the tables of Prisma',
