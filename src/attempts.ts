@@ -46,19 +46,22 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
   // Not a spread, which is slow: this is done in every call.
   const call: Call<O> = { rule, store, request, settings, message, deadline, event, keys, authorization }
 
+  let current: WalletSnapshot | null = null
   for (let attempt = 1; ; attempt += 1) {
     event.attempts = attempt
     const assumed = attempt === 1 ? await assumedDecision(call) : null
     if (assumed !== null) {
       const decided = await commitDecision(call, assumed)
       if (isDecision(decided)) return decided
+      current = currentOf(decided)
     }
 
     event.storeRefusal = null
     // The guards that did not hold most likely mean a duplicate or a refusal: it needs a confirmed snapshot.
-    const { snapshot, decision } = await loadAndDecide(call, assumed !== null)
+    const { snapshot, decision } = await loadAndDecide(call, current, assumed !== null)
     const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
-    if (decided !== 'conflict') return decided
+    if (isDecision(decided)) return decided
+    current = currentOf(decided)
 
     // Another writer won the race. Reload and retry.
     if (attempt >= settings.attemptsMax) {
@@ -92,19 +95,22 @@ async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Deci
 /**
  * A decision that the guards of its commit do not prove is decided again on a confirmed snapshot, if the
  * store has one: a standby or a former primary may have answered `load`.
+ *
+ * @param current of a conflict: confirmed already
  */
 async function loadAndDecide<O extends Operation>(
   call: Call<O>,
+  current: WalletSnapshot | null,
   confirmed: boolean,
 ): Promise<{ snapshot: WalletSnapshot; decision: Decision }> {
   const { store, keys } = call
+  if (current !== null) return { snapshot: current, decision: decideOn(call, current) }
   const snapshot = await load(store, keys, confirmed)
   const decision = decideOn(call, snapshot)
   if (confirmed || store.loadConfirmed === undefined || isProvenByGuards(decision)) {
     return { snapshot, decision }
   }
-  const current = await load(store, keys, true)
-  return { snapshot: current, decision: decideOn(call, current) }
+  return await loadAndDecide(call, await load(store, keys, true), true)
 }
 
 /** An acceptance that writes the bet: guard 2 holds only if the bet is still the one of the snapshot. */
@@ -131,18 +137,21 @@ async function commitOrRefuse<O extends Operation>(
   call: Call<O>,
   snapshot: WalletSnapshot,
   decision: Decision,
-): Promise<Decision | 'conflict'> {
+): Promise<Decision | Conflict> {
   const decided = await commitDecision(call, decision)
-  if (decided === 'conflict' || isDecision(decided)) return decided
+  if (!('errorCode' in decided)) return decided
   // The refusal is recorded by a commit that changes no balance, and such a commit cannot be refused.
   return await commitOrRefuse(call, snapshot, refusedBy(call, snapshot, 'REFUSED_BY_STORE', decided))
 }
 
-/** What a commit led to. A conflict, and the store's refusal: nothing is written. */
-type Committed = Decision | Refusal | 'conflict'
+type Conflict = CommitResult & { status: 'conflict' }
 
-const isDecision = (committed: Committed): committed is Decision =>
-  committed !== 'conflict' && 'outcome' in committed
+/** What a commit led to. A conflict, and the store's refusal: nothing is written. */
+type Committed = Decision | Refusal | Conflict
+
+const isDecision = (committed: Committed): committed is Decision => 'outcome' in committed
+
+const currentOf = (committed: Refusal | Conflict) => ('snapshot' in committed && committed.snapshot) || null
 
 /** @returns the decision with the result of its commit, or at once if it changes nothing */
 async function commitDecision<O extends Operation>(call: Call<O>, decision: Decision): Promise<Committed> {
@@ -163,7 +172,7 @@ async function commitDecision<O extends Operation>(call: Call<O>, decision: Deci
       event.storeRefusal = { errorCode: result.errorCode, description: result.description }
       return { ...event.storeRefusal }
     case 'conflict':
-      return 'conflict'
+      return result
   }
 }
 

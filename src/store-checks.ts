@@ -95,22 +95,22 @@ export function checkStore(store: WalletStore): void {
   if (version !== 2) violation('contractVersion', '2, the version that this library supports', version)
 }
 
-/** Checks the result of `load`. @throws {WalletError} `STORE_CONTRACT` */
+/** Checks what `load` returns, or a conflict. @throws {WalletError} `STORE_CONTRACT` */
 export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): WalletSnapshot {
-  const expected = 'a snapshot { accounts, bet, transaction }'
-  const { accounts, bet, transaction } = fields('load()', snapshot, expected)
+  const expected = '{ accounts, bet, transaction }'
+  const { accounts, bet, transaction } = fields('the snapshot', snapshot, expected)
   checkAccounts(accounts, keys)
-  checkBet(record('load().bet', bet), keys)
-  checkTransaction(record('load().transaction', transaction), keys)
+  checkBet(record('snapshot.bet', bet), keys)
+  checkTransaction(record('snapshot.transaction', transaction), keys)
   return snapshot
 }
 
 function checkAccounts(accounts: unknown, keys: WalletKeys): void {
   if (!Array.isArray(accounts))
-    violation('load().accounts', 'an array, empty for an unknown player', accounts)
+    violation('snapshot.accounts', 'an array, empty for an unknown player', accounts)
   const currencies = new Set<unknown>()
   for (const [index, value] of accounts.entries()) {
-    const where = `load().accounts[${index}]`
+    const where = `snapshot.accounts[${index}]`
     const account = fields(where, value, 'an account { playerId, currency, balance }')
     requireEqual(`${where}.playerId`, account.playerId, keys.playerId)
     text(`${where}.currency`, account.currency)
@@ -123,47 +123,47 @@ function checkAccounts(accounts: unknown, keys: WalletKeys): void {
 
 function checkBet(bet: Fields | null, keys: WalletKeys): void {
   if (bet === null) return
-  requireEqual('load().bet.betId', bet.betId, keys.betId)
-  text('load().bet.playerId', bet.playerId)
-  text('load().bet.currency', bet.currency)
-  amount('load().bet.stake', bet.stake)
+  requireEqual('snapshot.bet.betId', bet.betId, keys.betId)
+  text('snapshot.bet.playerId', bet.playerId)
+  text('snapshot.bet.currency', bet.currency)
+  amount('snapshot.bet.stake', bet.stake)
   if (bet.status !== 'PLACED' && bet.status !== 'ROLLED_BACK') {
-    violation('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
+    violation('snapshot.bet.status', 'PLACED or ROLLED_BACK', bet.status)
   }
   if (!Number.isSafeInteger(bet.revision) || (bet.revision as number) < 1) {
-    violation('load().bet.revision', 'a whole number of at least 1', bet.revision)
+    violation('snapshot.bet.revision', 'a whole number of at least 1', bet.revision)
   }
   checkCredits(bet.credits)
 }
 
 function checkTransaction(transaction: Fields | null, { operation, transactionId }: WalletKeys): void {
   if (transaction === null) return
-  requireEqual('load().transaction.operation', transaction.operation, operation)
-  requireEqual('load().transaction.transactionId', transaction.transactionId, transactionId)
-  text('load().transaction.playerId', transaction.playerId)
-  text('load().transaction.betId', transaction.betId)
+  requireEqual('snapshot.transaction.operation', transaction.operation, operation)
+  requireEqual('snapshot.transaction.transactionId', transaction.transactionId, transactionId)
+  text('snapshot.transaction.playerId', transaction.playerId)
+  text('snapshot.transaction.betId', transaction.betId)
   // D3 compares them: a field that its operation does not have would make every retry a TRANSACTION_CONFLICT.
   const { money, type } = comparedOf[operation]
-  decimalOrNull('load().transaction.amount', transaction.amount)
-  textOrNull('load().transaction.currency', transaction.currency)
-  textOrNull('load().transaction.type', transaction.type)
-  requirePresence('load().transaction.amount', transaction.amount, money, operation)
-  requirePresence('load().transaction.currency', transaction.currency, money, operation)
-  requirePresence('load().transaction.type', transaction.type, type, operation)
-  decimal('load().transaction.delta', transaction.delta)
-  textOrNull('load().transaction.accountCurrency', transaction.accountCurrency)
-  text('load().transaction.reason', transaction.reason)
-  textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
-  const refusal = record('load().transaction.refusal', transaction.refusal)
+  decimalOrNull('snapshot.transaction.amount', transaction.amount)
+  textOrNull('snapshot.transaction.currency', transaction.currency)
+  textOrNull('snapshot.transaction.type', transaction.type)
+  requirePresence('snapshot.transaction.amount', transaction.amount, money, operation)
+  requirePresence('snapshot.transaction.currency', transaction.currency, money, operation)
+  requirePresence('snapshot.transaction.type', transaction.type, type, operation)
+  decimal('snapshot.transaction.delta', transaction.delta)
+  textOrNull('snapshot.transaction.accountCurrency', transaction.accountCurrency)
+  text('snapshot.transaction.reason', transaction.reason)
+  textOrNull('snapshot.transaction.walletTransactionId', transaction.walletTransactionId)
+  const refusal = record('snapshot.transaction.refusal', transaction.refusal)
   if (refusal === null) return
-  text('load().transaction.refusal.errorCode', refusal.errorCode)
-  text('load().transaction.refusal.description', refusal.description)
+  text('snapshot.transaction.refusal.errorCode', refusal.errorCode)
+  text('snapshot.transaction.refusal.description', refusal.description)
 }
 
 function checkCredits(value: unknown): void {
-  const credits = fields('load().bet.credits', value, 'an object, empty if nothing was ever credited')
+  const credits = fields('snapshot.bet.credits', value, 'an object, empty if nothing was ever credited')
   for (const [type, value] of Object.entries(credits)) {
-    const where = `load().bet.credits.${type}`
+    const where = `snapshot.bet.credits.${type}`
     if (!settlementTypes.includes(type))
       violation(where, `of a type among ${settlementTypes.join(', ')}`, type)
     const credit = fields(where, value, 'a credit; its key is absent if nothing was ever credited')
@@ -198,6 +198,8 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       return result
     }
     case 'conflict':
+      if (found.snapshot !== undefined) checkSnapshot(found.snapshot as WalletSnapshot, changes.transaction)
+      return result
     case 'unavailable':
       return result
     default:

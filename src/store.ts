@@ -345,8 +345,12 @@ export type CommitResult =
   /**
    * Nothing is written: a guard did not hold, or the database asks for a retry. The library reloads and
    * retries.
+   *
+   * `snapshot`, optional, spares it the reload: what `loadConfirmed` would return now, read after the guards
+   * were tested, by a statement that sees every commit before it, in a database transaction whose COMMIT is
+   * confirmed. Leave it out where that one was undone or its outcome is unknown.
    */
-  | { status: 'conflict' }
+  | { status: 'conflict'; snapshot?: WalletSnapshot }
   /**
    * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold
    * exactly: `INVALID_AMOUNT`, say). Allowed only for `delta` < 0 and for a new bet with a stake of 0: a

@@ -78,15 +78,15 @@ describe('given an invalid snapshot', () => {
   test.each([undefined, null, [], 'rows', 5, () => valid])(
     'when load returns it (%#), then STORE_CONTRACT',
     async loaded => {
-      await expectViolation(loaded, 'load()', /a snapshot/)
+      await expectViolation(loaded, 'the snapshot', /{ accounts, bet, transaction }/)
     },
   )
 })
 
 test.each([undefined, missing, null, 'x', 5, {}, true])(
-  'given load().accounts that are no array (%#), then STORE_CONTRACT',
+  'given snapshot.accounts that are no array (%#), then STORE_CONTRACT',
   async value => {
-    await expectViolation(withField(valid, 'accounts', value), 'load().accounts', /an array, empty for an/)
+    await expectViolation(withField(valid, 'accounts', value), 'snapshot.accounts', /an array, empty for an/)
   },
 )
 
@@ -95,7 +95,7 @@ test.each([undefined, null, 'x', 5, []])(
   async value => {
     await expectViolation(
       withField(valid, 'accounts.0', value),
-      'load().accounts.0',
+      'snapshot.accounts.0',
       /an account \{ playerId/,
     )
   },
@@ -104,16 +104,16 @@ test.each([undefined, null, 'x', 5, []])(
 test('given two accounts in one currency, then STORE_CONTRACT', async () => {
   const accounts = [alice, { ...alice, currency: 'USD' }, { ...alice, balance: '7' }]
   const loaded = { ...valid, accounts }
-  await expectViolation(loaded, 'load().accounts[2]', /the only account in its currency/)
+  await expectViolation(loaded, 'snapshot.accounts[2]', /the only account in its currency/)
 })
 
-describe.each(['bet', 'transaction', 'transaction.refusal'])('given an invalid load().%s', path => {
+describe.each(['bet', 'transaction', 'transaction.refusal'])('given an invalid snapshot.%s', path => {
   test.each([undefined, missing, 'x', 5, [], true])(
     'when it is neither a record nor null (%#), then STORE_CONTRACT',
     async value => {
       await expectViolation(
         withField(valid, path, value),
-        `load().${path}`,
+        `snapshot.${path}`,
         /a record, or null if there is none/,
       )
     },
@@ -126,15 +126,15 @@ describe.each([
   'bet.credits.BET_PAID.reversed',
   'bet.credits.VOIDED.owed',
   'transaction.delta',
-])('given an invalid load().%s', path => {
+])('given an invalid snapshot.%s', path => {
   test.each([...notDecimal, null])('when it is not decimal text (%#), then STORE_CONTRACT', async value => {
-    await expectViolation(withField(valid, path, value), `load().${path}`, /decimal text such as/)
+    await expectViolation(withField(valid, path, value), `snapshot.${path}`, /decimal text such as/)
   })
 })
 
 test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits.BET_PAID.owed'])(
-  'given a load().bet.%s below 0, which would turn a debit into a credit, then STORE_CONTRACT',
-  path => expectViolation(withField(valid, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
+  'given a snapshot.bet.%s below 0, which would turn a debit into a credit, then STORE_CONTRACT',
+  path => expectViolation(withField(valid, `bet.${path}`, '-5'), `snapshot.bet.${path}`, /at least 0/),
 )
 
 test.each([
@@ -144,25 +144,25 @@ test.each([
 ])(
   'given a placebet with transaction.%s %j, which no retry could match, then STORE_CONTRACT',
   (field, value, rule) =>
-    expectViolation(withField(valid, `transaction.${field}`, value), `load().transaction.${field}`, rule),
+    expectViolation(withField(valid, `transaction.${field}`, value), `snapshot.transaction.${field}`, rule),
 )
 
 test('given a credit of an unknown type, then STORE_CONTRACT', () =>
   expectViolation(
     withField(valid, 'bet.credits.PAID', live('60')),
-    'load().bet.credits.PAID',
+    'snapshot.bet.credits.PAID',
     /BET_PAID, VOIDED/,
   ))
 
 describe.each(['bet.credits.BET_PAID.live', 'bet.credits.CASHOUT.live', 'transaction.amount'])(
-  'given an invalid load().%s',
+  'given an invalid snapshot.%s',
   path => {
     test.each(notDecimal)(
       'when it is neither decimal text nor null (%#), then STORE_CONTRACT',
       async value => {
         await expectViolation(
           withField(valid, path, value),
-          `load().${path}`,
+          `snapshot.${path}`,
           /decimal text such as .* or null/,
         )
       },
@@ -179,9 +179,9 @@ describe.each([
   'transaction.reason',
   'transaction.refusal.errorCode',
   'transaction.refusal.description',
-])('given an invalid load().%s', path => {
+])('given an invalid snapshot.%s', path => {
   test.each([...notText, null])('when it is not text (%#), then STORE_CONTRACT', async value => {
-    await expectViolation(withField(valid, path, value), `load().${path}`, /non-empty text/)
+    await expectViolation(withField(valid, path, value), `snapshot.${path}`, /non-empty text/)
   })
 })
 
@@ -190,17 +190,17 @@ describe.each([
   'transaction.accountCurrency',
   'transaction.type',
   'transaction.walletTransactionId',
-])('given an invalid load().%s', path => {
+])('given an invalid snapshot.%s', path => {
   test.each(notText.filter(value => value !== ''))(
     'when it is neither text nor null (%#), then STORE_CONTRACT',
     async value => {
-      await expectViolation(withField(valid, path, value), `load().${path}`, /text or null/)
+      await expectViolation(withField(valid, path, value), `snapshot.${path}`, /text or null/)
     },
   )
 })
 
 describe.each(['accounts.0.playerId', 'bet.betId', 'transaction.operation', 'transaction.transactionId'])(
-  'given a load().%s other than the requested one',
+  'given a snapshot.%s other than the requested one',
   path => {
     const requested = path
       .split('.')
@@ -209,36 +209,36 @@ describe.each(['accounts.0.playerId', 'bet.betId', 'transaction.operation', 'tra
     test.each([...notText, null, 'another', requested.toUpperCase(), `${requested} `])(
       'when it is another value (%#), then STORE_CONTRACT',
       async value => {
-        await expectViolation(withField(valid, path, value), `load().${path}`, /equal to the requested/)
+        await expectViolation(withField(valid, path, value), `snapshot.${path}`, /equal to the requested/)
       },
     )
   },
 )
 
 test.each([undefined, missing, null, 'placed', 'SETTLED', '', 1])(
-  'given an invalid load().bet.status (%#), then STORE_CONTRACT',
+  'given an invalid snapshot.bet.status (%#), then STORE_CONTRACT',
   async value => {
-    await expectViolation(withField(valid, 'bet.status', value), 'load().bet.status', /PLACED or ROLLED_BACK/)
+    await expectViolation(withField(valid, 'bet.status', value), 'snapshot.bet.status', /PLACED or ROLLED_BACK/)
   },
 )
 
 test.each([undefined, missing, null, 0, -1, 1.5, '1', 1n, Number.NaN, 2 ** 53])(
-  'given an invalid load().bet.revision (%#), then STORE_CONTRACT',
+  'given an invalid snapshot.bet.revision (%#), then STORE_CONTRACT',
   async value => {
     await expectViolation(
       withField(valid, 'bet.revision', value),
-      'load().bet.revision',
+      'snapshot.bet.revision',
       /a whole number of at least 1/,
     )
   },
 )
 
 test.each([undefined, missing, null, [], '{}', 5])(
-  'given invalid load().bet.credits (%#), then STORE_CONTRACT',
+  'given invalid snapshot.bet.credits (%#), then STORE_CONTRACT',
   async value => {
     await expectViolation(
       withField(valid, 'bet.credits', value),
-      'load().bet.credits',
+      'snapshot.bet.credits',
       /empty if nothing was ever credited/,
     )
   },
@@ -248,7 +248,7 @@ test.each(['BET_PAID', 'VOIDED', 'CASHOUT'])(
   'given a %s credit whose key is present without a credit, then STORE_CONTRACT',
   async type => {
     for (const value of [undefined, null, '60', 60, []]) {
-      const where = `load().bet.credits.${type}`
+      const where = `snapshot.bet.credits.${type}`
       await expectViolation(withField(valid, `bet.credits.${type}`, value), where, /its key is absent/)
     }
   },

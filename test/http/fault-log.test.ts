@@ -182,7 +182,7 @@ describe('repeated faults', () => {
     log(fault('COMMIT_UNKNOWN', 2), request)
     log(fault('COMMIT_UNKNOWN', 3, refusedConnection()), request)
     for (const value of ['"a"', '"b"', '7']) {
-      log(new WalletError('STORE_CONTRACT', `load().bet.stake must be decimal, but is ${value}`), request)
+      log(new WalletError('STORE_CONTRACT', `snapshot.bet.stake must be decimal, but is ${value}`), request)
     }
     log(new WalletError('STORE_CONTRACT', 'load().player.balance must be decimal, but is "a"'), request)
     expect(lines).toHaveLength(5)

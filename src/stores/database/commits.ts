@@ -13,27 +13,24 @@ import {
 } from '../../batches/index.js'
 import { LockWaits } from '../../batches/lock-waits.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
-import type { Columns } from './columns.js'
-import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
+import { type Failure, unavailableFor } from './errors.js'
+import { type RowsOfKey, rowsOfKeys, type SnapshotSettings, snapshotOf } from './loads.js'
 import { problemOfHook } from './operator-hook.js'
 import { isDebit, notRepresentable } from './refusals.js'
 import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
-import type { CommitRow } from './rows.js'
+import type { CommitAnswer, CommitRow } from './rows.js'
 import { type CommitEntry, isErrorOfHook, RefusedByHook } from './within-transaction.js'
 
-export interface CommitSettings {
+export interface CommitSettings extends SnapshotSettings {
   queue: QueueSettings
   lockTimeoutMs: number
-  /** Known before the first changes are submitted. */
-  columns(): Columns
   /** Commits the entries in one database transaction. */
-  execute(entries: readonly CommitEntry[]): Promise<readonly CommitRow[]>
+  execute(entries: readonly CommitEntry[]): Promise<CommitAnswer>
   classify(error: unknown): Failure
   /** The error of a CHECK or a trigger in words, which name it; `null`: another error. */
   ruleProblem(cause: unknown): string | null
   /** Whether changes with an unknown outcome are committed again, on another server: guard 1 allows it. */
   retryUnknown: boolean
-  errors: StoreErrors
   /** Whether events are written: then a batch has at most one of each bet, so that its order is certain. */
   outbox: boolean
 }
@@ -100,21 +97,22 @@ export class Commits {
 
   async #perform(entries: readonly CommitEntry[], retries = this.#retries()): Promise<void> {
     const { execute, errors } = this.#settings
-    let rows: readonly CommitRow[]
+    let answer: CommitAnswer
     try {
-      rows = await execute(entries)
+      answer = await execute(entries)
     } catch (error) {
       return await this.#recover(entries, retries, error)
     }
-    answerEach(entries, rows, {
+    const loaded = new Map(rowsOfKeys(answer.loaded).map(rows => [rows.first.key_index, rows]))
+    answerEach(entries, answer.rows, {
       indexOf: row => row.item_index,
-      answer: (entry, row) => this.#answer(entry, row),
+      answer: (entry, row) => this.#answer(entry, row, loaded.get(row.item_index)),
       missing: errors.noRow,
     })
   }
 
   /** @throws `AMOUNT_NOT_REPRESENTABLE` */
-  #answer(entry: CommitEntry, row: CommitRow): void {
+  #answer(entry: CommitEntry, row: CommitRow, loaded: RowsOfKey | undefined): void {
     const { columns, errors } = this.#settings
     const { verdict, wallet_transaction_id: walletTransactionId } = row
     if (verdict === 'committed') {
@@ -125,8 +123,17 @@ export class Commits {
     } else if (verdict === 'out-of-range' && !this.#unknown.has(entry)) {
       entry.resolve(notRepresentable(entry.item, errors.make))
     } else {
-      this.#answerWith(entry, { status: 'conflict' })
+      this.#answerWith(entry, this.#conflict(entry.item, loaded))
     }
+  }
+
+  #conflict({ transaction }: WalletChanges, loaded: RowsOfKey | undefined): CommitResult {
+    try {
+      if (loaded) return { status: 'conflict', snapshot: snapshotOf(transaction, loaded, this.#settings) }
+    } catch {
+      // A record that cannot be used: the load that follows reports it.
+    }
+    return { status: 'conflict' }
   }
 
   /** Answers an entry that this attempt did not commit: an earlier one may have. */

@@ -14,15 +14,18 @@ import { nextOf, noRetries, type Retries, retriesWithin } from './retries.js'
 import { betFromRow, type LoadRow, transactionFromRow } from './rows.js'
 import type { Players } from './tables.js'
 
-export interface LoadSettings {
-  kind: 'load' | 'load-confirmed'
-  queue: QueueSettings
+export interface SnapshotSettings {
   /** Known before the first key is submitted. */
   columns(): Columns
-  read(keys: readonly WalletKeys[]): Promise<readonly LoadRow[]>
-  classify(error: unknown): Failure
   errors: StoreErrors
   players: Pick<Players, 'tableName' | 'columnNames' | 'accountPerCurrency'>
+}
+
+export interface LoadSettings extends SnapshotSettings {
+  kind: 'load' | 'load-confirmed'
+  queue: QueueSettings
+  read(keys: readonly WalletKeys[]): Promise<readonly LoadRow[]>
+  classify(error: unknown): Failure
 }
 
 /** Far longer than a read lasts on a server that is well. */
@@ -69,12 +72,12 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
 }
 
 /** The rows of a key: they differ in the account only. */
-interface RowsOfKey {
+export interface RowsOfKey {
   first: LoadRow
   others: LoadRow[]
 }
 
-function rowsOfKeys(rows: readonly LoadRow[]): RowsOfKey[] {
+export function rowsOfKeys(rows: readonly LoadRow[]): RowsOfKey[] {
   const ofKeys = new Map<number, RowsOfKey>()
   for (const row of rows) {
     const known = ofKeys.get(row.key_index)
@@ -84,7 +87,8 @@ function rowsOfKeys(rows: readonly LoadRow[]): RowsOfKey[] {
   return [...ofKeys.values()]
 }
 
-function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: LoadSettings): WalletSnapshot {
+/** @throws `INVALID_PLAYERS_TABLE` */
+export function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: SnapshotSettings): WalletSnapshot {
   const { bet, transaction } = rows.first
   return {
     accounts: accountsOf(keys.playerId, rows, settings),
@@ -94,7 +98,7 @@ function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: LoadSettings): 
 }
 
 /** @throws `INVALID_PLAYERS_TABLE` for two rows of one account */
-function accountsOf(playerId: string, { first, others }: RowsOfKey, settings: LoadSettings): Account[] {
+function accountsOf(playerId: string, { first, others }: RowsOfKey, settings: SnapshotSettings): Account[] {
   if (first.currency === null) return []
   const { errors, players } = settings
   const accounts = [first, ...others].map(row => accountOf(playerId, row, settings))
@@ -114,7 +118,7 @@ function accountsOf(playerId: string, { first, others }: RowsOfKey, settings: Lo
 function accountOf(
   playerId: string,
   row: LoadRow,
-  { columns, errors, players: { tableName, columnNames } }: LoadSettings,
+  { columns, errors, players: { tableName, columnNames } }: SnapshotSettings,
 ): Account {
   const currency = row.currency ?? ''
   const missing =

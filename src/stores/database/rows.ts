@@ -74,6 +74,13 @@ export interface CommitRow extends Amounts {
   wallet_transaction_id: string | null
 }
 
+/** What a commit returns: a row for each item, and records of some of them, as they are after its writes. */
+export interface CommitAnswer {
+  rows: readonly CommitRow[]
+  /** By the index of the item. Of conflicts; where a hook follows, of bets that a credit was added to. */
+  loaded: readonly LoadRow[]
+}
+
 /** What a load returns for a key: a row for each account of the player, or one without an account. */
 export interface LoadRow extends Amounts {
   key_index: number

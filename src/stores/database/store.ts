@@ -2,7 +2,7 @@
 
 import type { QueueStats } from '../../batches/index.js'
 import { fieldOf } from '../../foreign-values.js'
-import type { Bet, CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
+import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, Commits } from './commits.js'
 import { QueryFailed } from './deadline.js'
@@ -11,7 +11,7 @@ import { type MakeError, StoreError, unavailableFor } from './errors.js'
 import { createLoads } from './loads.js'
 import { OperatorHook } from './operator-hook.js'
 import { notRepresentable } from './refusals.js'
-import type { CommitRow, LoadRow } from './rows.js'
+import type { CommitAnswer, LoadRow } from './rows.js'
 import { sharing } from './sharing.js'
 import type { DatabaseStoreSettings } from './store-options.js'
 import type { Tables } from './tables.js'
@@ -59,13 +59,13 @@ type Read<More> = (keys: readonly WalletKeys[], found: More) => Promise<readonly
 /** How a database commits. @throws {QueryFailed} */
 export interface Committer<More extends Findings> {
   /** In one statement, which is a database transaction of its own. */
-  commit(items: readonly WalletChanges[], found: More): Promise<readonly CommitRow[]>
+  commit(items: readonly WalletChanges[], found: More): Promise<CommitAnswer>
   /** In one database transaction, with what `callHook` writes before the COMMIT. */
   commitWith(
-    callHook: (query: Query, rows: readonly CommitRow[], bets: ReadonlyMap<string, Bet>) => Promise<void>,
+    callHook: (query: Query, answer: CommitAnswer) => Promise<void>,
     items: readonly WalletChanges[],
     found: More,
-  ): Promise<readonly CommitRow[]>
+  ): Promise<CommitAnswer>
 }
 
 /** What a database does differently. */
@@ -83,8 +83,8 @@ export interface DatabaseParts<More extends Findings = Findings>
   readConfirmed: Read<More>
   /** Where a value begins that a hook has written into the text of a statement. */
   valueStart: RegExp
-  /** Called when commits are certain, with the very rows that `commit` or `commitWith` has returned. */
-  onConfirmed?(items: readonly WalletChanges[], rows: readonly CommitRow[]): void
+  /** Called when commits are certain, with the very answer that `commit` or `commitWith` has returned. */
+  onConfirmed?(items: readonly WalletChanges[], answer: CommitAnswer): void
 }
 
 export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<More>): DatabaseStore {
@@ -110,6 +110,7 @@ export function createDatabaseStore<More extends Findings>(parts: DatabaseParts<
     ...settings,
     outbox: tables.outbox,
     columns,
+    players: tables.players,
     execute: executeWith(parts, gauge, known),
   })
   const load = async (batches: typeof loads, keys: WalletKeys) => {
@@ -186,14 +187,14 @@ function executeWith<More extends Findings>(
     const found = known()
     if (hook === undefined) return parts.commit(items, found)
     return hook.during(call =>
-      parts.commitWith((query, rows, bets) => call(query, { entries, rows, bets, ...found }), items, found),
+      parts.commitWith((query, answer) => call(query, { entries, ...answer, ...found }), items, found),
     )
   }, true)
   return async entries => {
     const items = entries.map(({ item }) => item)
-    const rows = await execute(entries, items)
-    parts.onConfirmed?.(items, rows)
-    return rows
+    const answer = await execute(entries, items)
+    parts.onConfirmed?.(items, answer)
+    return answer
   }
 }
 

@@ -2,11 +2,11 @@
 
 import type { Entry } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
-import type { Bet, CommitResult, WalletChanges, WalletKeys } from '../../store.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { CallbackFailed } from './deadline.js'
 import { isDebit } from './refusals.js'
-import { betFromRow, type CommitRow, type LoadRow } from './rows.js'
+import { betFromRow, type CommitAnswer, type Row } from './rows.js'
 
 /** Runs one statement with its parameters and returns its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
@@ -39,11 +39,8 @@ export type CommitEntry = Entry<WalletChanges, CommitResult>
 export type Refusals = Map<CommitEntry, CommitResult & { status: 'refused' }>
 
 /** What is about to be committed. */
-export interface PendingBatch {
+export interface PendingBatch extends CommitAnswer {
   entries: readonly CommitEntry[]
-  rows: readonly CommitRow[]
-  /** Those that a credit was added to, by their ids. */
-  bets: ReadonlyMap<string, Bet>
   columns: Columns
 }
 
@@ -98,16 +95,17 @@ export async function withSavepoint<T>(work: (savepoint: string) => Promise<T>):
 }
 
 export function pendingCommits(
-  { entries, rows, bets, columns }: PendingBatch,
+  { entries, rows, loaded, columns }: PendingBatch,
   call: { ended: boolean },
   refusals: Refusals,
 ): PendingCommit[] {
   const commits: PendingCommit[] = []
+  const changed = new Map(loaded.map(({ key_index: index, bet }) => [index, bet]))
   for (const row of rows.toSorted((a, b) => a.item_index - b.item_index)) {
     const entry = entries[row.item_index]
     if (row.verdict !== 'committed' || entry === undefined) continue
     commits.push({
-      changes: withBet(entry.item, bets),
+      changes: withBet(entry.item, changed.get(row.item_index) ?? null),
       walletTransactionId: row.wallet_transaction_id ?? '',
       balance: columns.fromColumn(row.balance ?? '', row.currency ?? ''),
       refuse(errorCode, description) {
@@ -121,25 +119,8 @@ export function pendingCommits(
   return commits
 }
 
-function withBet(changes: WalletChanges, bets: ReadonlyMap<string, Bet>): WalletChanges {
-  return changes.credit === null ? changes : { ...changes, bet: bets.get(changes.transaction.betId) ?? null }
-}
-
-/** The bets that credits were added to, read back by `read` in the database transaction that adds them. */
-export async function creditedBets(
-  items: readonly WalletChanges[],
-  rows: readonly CommitRow[],
-  read: (keys: readonly WalletKeys[]) => Promise<readonly LoadRow[]>,
-): Promise<ReadonlyMap<string, Bet>> {
-  const keys = rows.flatMap(({ item_index: index, verdict }) => {
-    const item = items[index]
-    return verdict === 'committed' && item?.credit ? [item.transaction] : []
-  })
-  const loaded = keys.length === 0 ? [] : await read(keys)
-  return new Map(
-    loaded.flatMap(({ key_index: index, bet }) => {
-      const betId = keys[index]?.betId
-      return betId === undefined || bet === null ? [] : [[betId, betFromRow(betId, bet)]]
-    }),
-  )
+/** @param changed the bet, where a credit was added to it */
+function withBet(changes: WalletChanges, changed: Row | null): WalletChanges {
+  if (changed === null) return changes
+  return { ...changes, bet: betFromRow(changes.transaction.betId, changed) }
 }

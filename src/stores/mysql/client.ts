@@ -8,7 +8,7 @@ import { errors, isServerFault, storeError } from './errors.js'
 import type { Values } from './rows.js'
 import { checkMembership } from './server-state.js'
 import { Servers } from './servers.js'
-import { type Session, type SessionLimits, sessionOf } from './session.js'
+import { type Results, type Session, type SessionLimits, sessionOf } from './session.js'
 import { beforeCommit, inTransaction } from './transactions.js'
 
 export interface Connections {
@@ -21,8 +21,8 @@ export interface Connections {
     values: unknown[],
     accept: (rows: readonly Values[]) => void,
   ): Promise<readonly Values[]>
-  /** Calls a procedure that commits. @returns what `read` makes of its rows @throws {QueryFailed} */
-  call<T extends object>(text: string, values: unknown[], read: (rows: readonly Values[]) => T): Promise<T>
+  /** Calls a procedure that commits. @returns what `read` makes of its results @throws {QueryFailed} */
+  call<T extends object>(text: string, values: unknown[], read: (results: Results) => T): Promise<T>
   /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
   transaction<T>(work: (database: Session) => Promise<T>): Promise<T>
   /** Runs `work` on a connection of the first server that answers. @throws {QueryFailed} */
@@ -77,7 +77,7 @@ export function connectionsFrom(
     readByCall: (text, values, accept) =>
       onAny(async session => {
         await checkMembership(session)
-        const rows = await session.call(text, values)
+        const [rows] = await session.call(text, values)
         accept(rows)
         return rows
       }),

@@ -2,18 +2,17 @@
  * Commits many changes by one call of a procedure, or in one database transaction with the rows of
  * `withinTransaction`.
  */
-import type { WalletChanges, WalletKeys } from '../../store.js'
+import type { WalletChanges } from '../../store.js'
+import type { CommitAnswer } from '../database/rows.js'
 import type { Committer, Findings } from '../database/store.js'
-import { creditedBets } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
-import { readerIn } from './loads.js'
-import { commitRowOf, itemOf, itemsOf } from './rows.js'
+import { commitRowOf, itemOf, itemsOf, loadRowOf } from './rows.js'
+import type { Results } from './session.js'
 import { itemFields } from './sql/fragments.js'
 import { callOf } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
 export function createCommitter(connections: Connections, tables: Tables): Committer<Findings> {
-  const readIn = readerIn(tables)
   const commitMany = callOf(tables, 'commit', 5)
   const commitOne = callOf(tables, 'commit_one', itemFields.length + 4)
 
@@ -33,14 +32,17 @@ export function createCommitter(connections: Connections, tables: Tables): Commi
   }
 
   return {
-    commit: (items, found) =>
-      connections.call(...statementFor(items, found, 1), rows => rows.map(commitRowOf)),
+    commit: (items, found) => connections.call(...statementFor(items, found, 1), answerOf),
     commitWith: (callHook, items, found) =>
       connections.transaction(async database => {
-        const rows = (await database.call(...statementFor(items, found, 0))).map(commitRowOf)
-        const read = (keys: readonly WalletKeys[]) => readIn(database, keys, found)
-        await callHook(database.query, rows, await creditedBets(items, rows, read))
-        return rows
+        const answer = answerOf(await database.call(...statementFor(items, found, 0)))
+        await callHook(database.query, answer)
+        return answer
       }),
   }
 }
+
+const answerOf = ([rows, loaded = []]: Results): CommitAnswer => ({
+  rows: rows.map(commitRowOf),
+  loaded: loaded.map(loadRowOf),
+})

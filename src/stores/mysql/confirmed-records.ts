@@ -4,7 +4,7 @@
  */
 import type { WalletChanges } from '../../store.js'
 import { StoreError } from '../database/errors.js'
-import type { CommitRow } from '../database/rows.js'
+import type { CommitAnswer } from '../database/rows.js'
 import { sql } from '../database/sql-text.js'
 import { checkWritable } from './server-state.js'
 import type { Session } from './session.js'
@@ -76,9 +76,9 @@ export class ConfirmedRecords {
   }
 
   /** A server that has the new record has those that its server had when the commit was sent. */
-  confirm(changes: readonly WalletChanges[], rows: readonly CommitRow[]): void {
-    const sent = this.#sent.get(rows)
-    const row = rows.find(({ verdict }) => verdict === 'committed')
+  confirm(changes: readonly WalletChanges[], answer: CommitAnswer): void {
+    const sent = this.#sent.get(answer)
+    const row = answer.rows.find(({ verdict }) => verdict === 'committed')
     const transaction = row && changes[row.item_index]?.transaction
     if (sent === undefined || transaction === undefined) return
     for (const record of sent.before) this.#records.delete(record)

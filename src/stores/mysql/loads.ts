@@ -5,7 +5,6 @@ import type { Findings } from '../database/store.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
-import type { Session } from './session.js'
 import { callOf } from './sql/schema.js'
 import type { Tables } from './tables.js'
 
@@ -27,13 +26,6 @@ export function createReaders(connections: Connections, tables: Tables) {
       return rows.map(loadRowOf)
     }
   return { read: reader(() => null), readConfirmed: reader(proofId) }
-}
-
-/** @returns the reader of an open database transaction, which sees its own changes */
-export function readerIn(tables: Tables) {
-  const text = callOf(tables, 'load', 2)
-  return async (database: Session, keys: readonly WalletKeys[], { columns }: Findings): Promise<LoadRow[]> =>
-    (await database.call(text, [keysOf(keys, columns), null])).map(loadRowOf)
 }
 
 /** Two processes that prove something at the same time have different ids. */

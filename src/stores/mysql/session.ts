@@ -16,6 +16,10 @@ const castingFormat = { ...rowFormat, typeCast: (_: unknown, next: () => unknown
 /** Of a packet beside the values. */
 const overheadBytes = 1_024
 
+type Rows = readonly Values[]
+/** Of a procedure. */
+export type Results = readonly [Rows, ...Rows[]]
+
 /** A connection of a pool, as the parts of the store use it. */
 export class Session {
   /**
@@ -46,10 +50,10 @@ export class Session {
     return (await this.#send({ sql: text, ...this.#format }, values)) as readonly Values[]
   }
 
-  /** Calls a procedure, which returns a list of results; the last one has no rows. @returns the first */
-  async call(text: string, values: unknown[]): Promise<readonly Values[]> {
-    const [first] = await this.rows(text, values)
-    if (Array.isArray(first)) return first
+  /** Calls a procedure. @returns the rows of each query of it; what ends the list has no rows */
+  async call(text: string, values: unknown[]): Promise<Results> {
+    const [first, ...others] = (await this.rows(text, values)).filter(Array.isArray)
+    if (first !== undefined) return [first, ...others]
     throw storeError('UNSUPPORTED_CLIENT', 'The client returned no rows of a procedure')
   }
 

@@ -73,7 +73,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     ...createCommitter(connections, tables),
     valueStart,
     retryUnknown: connections.servers.hasSeveral,
-    onConfirmed: (changes, rows) => records.confirm(changes, rows),
+    onConfirmed: (changes, answer) => records.confirm(changes, answer),
   })
   return {
     ...store,

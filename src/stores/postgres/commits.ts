@@ -5,13 +5,19 @@
 import type { WalletChanges } from '../../store.js'
 import type { Columns } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
-import { type CommitRow, creditFields, type Fields, fieldsOf } from '../database/rows.js'
+import {
+  type CommitAnswer,
+  type CommitRow,
+  creditFields,
+  type Fields,
+  fieldsOf,
+  type LoadRow,
+} from '../database/rows.js'
 import type { Committer } from '../database/store.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
-import { creditedBets } from '../database/within-transaction.js'
 import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
-import { readerIn } from './loads.js'
+import { type Loaded, parsed } from './loads.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
@@ -23,14 +29,14 @@ export function createCommitter(
   { timeoutMs, lockTimeoutMs, allowNotDurable }: DatabaseStoreSettings,
 ): Committer<PostgresFindings> {
   const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
-  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${reserved}timeline`
+  const records = 'bet::text AS bet, transaction::text AS transaction'
+  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${records}, ${reserved}timeline`
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, name, columns, values),
     procedure: procedureCall(tables, `${name}_procedure`, values),
   })
-  const commitMany = callsOf('commit', 8)
-  const commitOne = callsOf('commit_one', 9)
-  const readBets = readerIn(tables, timeoutMs)
+  const commitMany = callsOf('commit', 9)
+  const commitOne = callsOf('commit_one', 10)
   // Some clients close no connection after `timeoutMs`: it would keep the locks while the hook waits. The
   // COMMIT itself has no limit.
   const limits = `SELECT ${['statement_timeout', 'idle_in_transaction_session_timeout']
@@ -38,15 +44,10 @@ export function createCommitter(
     .join(', ')}`
 
   function statementFor(items: readonly WalletChanges[], found: PostgresFindings, commitFollows: boolean) {
-    const { columns, column, hasTriggers } = found
+    const { columns, column, hasTriggers, everyRow } = found
     const { values: timeline, accept } = timelines.next()
-    const settings = [
-      lockTimeoutMs,
-      hasTriggers,
-      commitFollows,
-      commitFollows && !allowNotDurable,
-      ...timeline,
-    ]
+    const durable = commitFollows && !allowNotDurable
+    const settings = [lockTimeoutMs, hasTriggers, everyRow, commitFollows, durable, ...timeline]
     const [first] = items
     return first !== undefined && items.length === 1
       ? { calls: commitOne, values: [itemOf(first, columns), column.max, column.length, ...settings], accept }
@@ -56,15 +57,14 @@ export function createCommitter(
   return {
     async commit(items, found) {
       const { calls, values, accept } = statementFor(items, found, true)
-      return (await connections.commit(calls, values, accept)) as CommitRow[]
+      return answerOf(await connections.commit(calls, values, accept))
     },
     async commitWith(callHook, items, found) {
       const { calls, values, accept } = statementFor(items, found, false)
       const rows = await connections.transaction(
         async query => {
-          const rows = (await query(calls.function.text, values)).rows as CommitRow[]
-          const bets = await creditedBets(items, rows, keys => readBets(query, keys, found))
-          await callHook(query, rows, bets)
+          const { rows } = await query(calls.function.text, values)
+          await callHook(query, answerOf(rows))
           return rows
         },
         [limits],
@@ -74,9 +74,21 @@ export function createCommitter(
       } catch (error) {
         throw new QueryFailed(error, true)
       }
-      return rows
+      return answerOf(rows)
     },
   }
+}
+
+/** A row of the function: of an item, or what was loaded for it. */
+type Answered = CommitRow | (Omit<Loaded, 'key_index'> & { item_index: number; verdict: 'loaded' })
+
+function answerOf(answered: readonly unknown[]): CommitAnswer {
+  const rows: CommitRow[] = []
+  const loaded: LoadRow[] = []
+  for (const row of answered as readonly Answered[])
+    if (row.verdict === 'loaded') loaded.push(parsed({ ...row, key_index: row.item_index }))
+    else rows.push(row)
+  return { rows, loaded }
 }
 
 const epochMsOf = (transactionDate: string) => Date.parse(transactionDate).toString()

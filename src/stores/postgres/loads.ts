@@ -1,17 +1,19 @@
 /** Reads the records of many keys by `load_v1` or `load_confirmed_v1`. */
 import type { WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
-import type { LoadRow } from '../database/rows.js'
+import type { LoadRow, Row } from '../database/rows.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
-import type { Query } from '../database/within-transaction.js'
 import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
 
-/** A row of the function: `bet` and `transaction` are JSON. */
-type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & { bet: string | null; transaction: string | null }
+/** A row of the function: `bet` and `transaction` are JSON; of the procedure, they are parsed. */
+export type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & {
+  bet: string | Row | null
+  transaction: string | Row | null
+}
 
 /** @param committing the connections for what commits */
 export function createReaders(
@@ -47,21 +49,14 @@ function loadCall(tables: Tables) {
   return functionCall(tables, 'load', columns, 5)
 }
 
-const parsed = (row: Loaded): LoadRow => ({
+export const parsed = (row: Loaded): LoadRow => ({
   ...row,
-  bet: row.bet === null ? null : JSON.parse(row.bet),
-  transaction: row.transaction === null ? null : JSON.parse(row.transaction),
+  bet: recordOf(row.bet),
+  transaction: recordOf(row.transaction),
 })
 
-/** @returns the reader of an open database transaction, which sees its own changes */
-export function readerIn(tables: Tables, timeoutMs: number) {
-  const { text } = loadCall(tables)
-  return async (query: Query, keys: readonly WalletKeys[], { columns, everyRow }: PostgresFindings) => {
-    // Of the timeline nothing: the commit before it, on the same connection, has told it.
-    const values = [jsonOf(keys, columns), everyRow, timeoutMs, null, null]
-    return ((await query(text, values)).rows as Loaded[]).map(parsed)
-  }
-}
+const recordOf = (json: string | Row | null): Row | null =>
+  typeof json === 'string' ? JSON.parse(json) : json
 
 const jsonOf = (keys: readonly WalletKeys[], columns: Columns) =>
   JSON.stringify(keys.map((each, index) => keysToJson(each, index, columns)))

@@ -34,6 +34,7 @@ import {
   unitDecimal,
   whereReserved,
 } from './fragments.js'
+import { isLoaded, loadItems } from './load.js'
 
 /**
  * Called with the fields of one item. The guards are checked first, and enforced by the writes too: guards 1
@@ -85,9 +86,24 @@ export function commitOneProcedure(tables: Tables): Procedure {
         ]
           .map(asBytes)
           .join(', ')};
+        ${loadOne(tables)}
         ${commitNow}
       END`,
   })
+}
+
+function loadOne(tables: Tables): string {
+  const keys = ['operation', 'transaction_id', 'player_id', 'bet_id']
+  return sql`
+    IF ${isLoaded('item_', 'verdict')} THEN
+      ${loadItems(tables, {
+        index: '0',
+        items: `(SELECT ${keys.map(key => `item_${key} AS ${key}`).join(', ')})`,
+        where: '',
+        isAlone: 'true',
+        id: 'item_id',
+      })}
+    END IF;`
 }
 
 function checkGuards(tables: Tables): string {

@@ -34,6 +34,7 @@ import {
   whereAccounts,
   whereReserved,
 } from './fragments.js'
+import { isLoaded, loadItems } from './load.js'
 
 /**
  * Called with a JSON array of items, each an array of its fields, and the playerIds in their order: with
@@ -55,7 +56,8 @@ export function commitProcedure(tables: Tables): Procedure {
       commits boolean`,
     body: sql`
       BEGIN
-        DECLARE bets_to_change, wrong_balances integer DEFAULT 0;
+        DECLARE committed, bets_to_change, to_load, wrong_balances integer DEFAULT 0;
+        DECLARE proof_id bigint unsigned;
         ${commitHandler}
 
         ${refuseReadOnly}
@@ -73,6 +75,7 @@ export function commitProcedure(tables: Tables): Procedure {
         ${write(tables)}
 
         ${answer(tables)}
+        ${loadSome(tables)}
         ${commitNow}
       END`,
   })
@@ -182,9 +185,13 @@ function write(tables: Tables): string {
       AND item.bet_revision IS NOT NULL
       AND item.stored_revision IS NULL;
 
-    SELECT COUNT(*) INTO bets_to_change
-    FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed' AND item.stored_revision IS NOT NULL;
+    SELECT
+      SUM(item.verdict = 'committed'),
+      SUM(item.verdict = 'committed' AND item.stored_revision IS NOT NULL),
+      SUM(${isLoaded('item.', 'item.verdict')}),
+      MIN(item.id)
+    INTO committed, bets_to_change, to_load, proof_id
+    FROM ${schema}.wallet_batch_items item;
     IF bets_to_change > 0 THEN
       UPDATE ${schema}.wallet_batch_items item
       STRAIGHT_JOIN ${schema}.wallet_bets bet
@@ -231,4 +238,17 @@ function answer(tables: Tables): string {
     FROM ${schema}.wallet_batch_items item
     LEFT JOIN ${schema}.wallet_batch_players locked ON ${isLocked(tables)}
     ${allRows};`
+}
+
+function loadSome(tables: Tables): string {
+  return sql`
+    IF to_load > 0 THEN
+      ${loadItems(tables, {
+        index: 'item.item_index',
+        items: `${tables.schema}.wallet_batch_items`,
+        where: `WHERE ${isLoaded('item.', 'item.verdict')}`,
+        isAlone: 'committed = 0',
+        id: 'proof_id',
+      })}
+    END IF;`
 }

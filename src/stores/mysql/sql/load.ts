@@ -29,33 +29,60 @@ export const transactionColumn = (column: string) =>
   )
 
 /**
- * A row per key: its index, whether the server is read-only, then player, bet and transaction. All values are
- * text: a driver may round numbers. From one snapshot.
+ * A row per key `item`: its index, whether the server is read-only, then player, bet and transaction. All
+ * values are text: a driver may round numbers. From one snapshot.
  */
-function loadQuery(tables: Tables): string {
+function loadQuery(tables: Tables, index: string, items: string, where = ''): string {
   const { schema, players } = tables
   const { reserved } = players.columns
   return sql`
     SELECT
-      item.key_index - 1,
+      ${index},
       ${isServerReadOnly},
       ${currencyOfLoaded(tables)},
       ${asBytes(`player.${players.columns.balance}`)},
       ${lines(loadedBetColumns.map(column => asBytes(`bet.${column}`)))},
       ${lines(loadedTransactionColumns.map(transactionColumn))}${reserved === null ? '' : `,\n${asBytes(`player.${reserved}`)}`}
-    FROM JSON_TABLE(key_array, '$[*]' COLUMNS (
-      key_index FOR ORDINALITY,
-      operation ${exactText(12)} PATH '$[0]',
-      transaction_id ${exactText(255)} PATH '$[1]',
-      player_id ${exactText(255)} PATH '$[2]',
-      bet_id ${exactText(255)} PATH '$[3]'
-    )) item
+    FROM ${items} item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
     LEFT JOIN ${schema}.wallet_transactions recorded
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
+    ${where}
     ${allRows}`
 }
+
+/** Of a JSON array. */
+const keyArray = sql`
+  JSON_TABLE(key_array, '$[*]' COLUMNS (
+    key_index FOR ORDINALITY,
+    operation ${exactText(12)} PATH '$[0]',
+    transaction_id ${exactText(255)} PATH '$[1]',
+    player_id ${exactText(255)} PATH '$[2]',
+    bet_id ${exactText(255)} PATH '$[3]'
+  ))`
+
+/** The proof that this server can commit durably: a row that is inserted and deleted again. */
+const writeProof = ({ schema }: Tables, id: string) => sql`
+  INSERT INTO ${schema}.wallet_proofs (id) VALUES (${id});
+  DELETE FROM ${schema}.wallet_proofs WHERE id = ${id};`
+
+/**
+ * Whether a commit returns the records of an item too: those of a conflict, for its next decision; or where a
+ * hook follows, of a bet that a credit was added to.
+ */
+export const isLoaded = (item: string, verdict: string) =>
+  `IF(commits, ${verdict} = 'conflict', ${verdict} = 'committed' AND ${item}bet_revision <=> 0)`
+
+/** The second result of a commit. Conflicts alone commit nothing: then they commit a proof. */
+export const loadItems = (
+  tables: Tables,
+  { index, items, where, isAlone, id }: Record<'index' | 'items' | 'where' | 'isAlone' | 'id', string>,
+) => sql`
+  ${loadQuery(tables, index, items, where)};
+  IF commits AND ${isAlone} THEN
+    ${writeProof(tables, id)}
+  END IF;`
 
 /**
  * With a `proof_id` the server proves that it can commit durably: it reads, and then commits a row that is
@@ -66,7 +93,6 @@ function loadQuery(tables: Tables): string {
  * SELECT does not.
  */
 export function loadProcedure(tables: Tables): Procedure {
-  const { schema } = tables
   return defineProcedure(tables, {
     name: procedureName(tables, 'load'),
     comment:
@@ -81,12 +107,11 @@ export function loadProcedure(tables: Tables): Procedure {
           ${rollback};
           RESIGNAL;
         END;
-        ${loadQuery(tables)};
+        ${loadQuery(tables, 'item.key_index - 1', keyArray)};
         -- The rows above tell of a read-only server.
         IF proof_id IS NOT NULL AND NOT ${isServerReadOnly} THEN
           START TRANSACTION;
-          INSERT INTO ${schema}.wallet_proofs (id) VALUES (proof_id);
-          DELETE FROM ${schema}.wallet_proofs WHERE id = proof_id;
+          ${writeProof(tables, 'proof_id')}
           ${commit};
         END IF;
       END`,

@@ -22,7 +22,10 @@ import {
   inWholeUnits,
   isAccount,
   isBelowFloor,
+  isLoaded,
   itemColumns,
+  keysOfItem,
+  loadItems,
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
@@ -84,10 +87,17 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
           verdict := 'committed';
         END;
 
-        ${beforeCommit(readBack(tables))}
         RETURN NEXT;
+        ${beforeCommit(readBack(tables), loadOne(tables))}
       END`,
   })
+}
+
+function loadOne(tables: Tables): string {
+  return sql`
+    IF ${isLoaded('verdict', 'item.bet_revision')} THEN
+      ${loadItems(tables, `SELECT 0 AS key_index, ${keysOfItem(index => `fields[${index}]`)}`)}
+    END IF;`
 }
 
 /** The balance in the table: triggers may have changed it after the UPDATE. */

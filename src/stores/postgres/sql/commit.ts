@@ -26,8 +26,11 @@ import {
   inWholeUnits,
   isAccount,
   isBelowFloor,
+  isLoaded,
   isReadable,
   itemColumns,
+  keysOfItem,
+  loadItems,
   lookup,
   nextWalletTransactionId,
   raiseBalanceDiffers,
@@ -72,6 +75,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
         result record;
         changed_players text[];${whereAccounts(tables, () => '\nchanged_currencies text[];')}
         changed_balances numeric[];
+        loaded_items integer[];
       BEGIN
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -95,6 +99,9 @@ export function commitFunction(tables: Tables): DatabaseFunction {
             changed_players := changed_players || result.changed_player;${whereAccounts(tables, () => '\nchanged_currencies := changed_currencies || result.currency;')}
             changed_balances := changed_balances || result.changed_balance;
           END IF;
+          IF ${isLoaded('result.verdict', 'result.bet_revision')} THEN
+            loaded_items := loaded_items || result.item_index;
+          END IF;
           item_index := result.item_index;
           verdict := result.verdict;
           currency := result.currency;
@@ -104,9 +111,22 @@ export function commitFunction(tables: Tables): DatabaseFunction {
           RETURN NEXT;
         END LOOP;
 
-        ${beforeCommit(readBack(tables))}
+        ${beforeCommit(readBack(tables), loadSome(tables))}
       END`,
   })
+}
+
+function loadSome(tables: Tables): string {
+  const field = (index: number) => `(fields[${index}]::text[])[number + 1]`
+  return sql`
+    IF loaded_items IS NOT NULL THEN
+      ${loadItems(
+        tables,
+        sql`
+          SELECT number AS key_index, ${keysOfItem(field)}
+          FROM unnest(loaded_items) number`,
+      )}
+    END IF;`
 }
 
 /** The balances of the changed players in the table: triggers may have changed them after the UPDATE. */
@@ -154,6 +174,7 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
     SELECT
       item.item_index,
       item.verdict,
+      item.bet_revision,
       item.player_currency AS currency,
       ${textOf('coalesce(changed_player.balance, item.player_balance)')} AS balance,
       ${whereReserved(tables, () => 'item.player_reserved::text AS reserved,')}
@@ -367,7 +388,8 @@ export function commitProcedure(tables: Tables, commit: 'commit' | 'commit_one')
     body: sql`
       SELECT json_agg(committed) INTO result
       FROM ${tables.schema}.${functionName(tables, commit)}(
-        items, balance_max,${isOne ? ' balance_length,' : ''} lock_timeout_ms, has_triggers, commit_follows, durable,
+        items, balance_max,${isOne ? ' balance_length,' : ''} lock_timeout_ms, has_triggers, every_row,
+        commit_follows, durable,
         highest_timeline, of_system
       ) committed;`,
   })

@@ -204,6 +204,14 @@ export const itemColumns = (fieldAt: (index: number, type: string) => string) =>
     }),
   )
 
+/** The keys of an item, as `load` takes them: its first fields. */
+export const keysOfItem = (fieldAt: (index: number) => string) =>
+  lines(
+    ['operation', 'transaction_id', 'player_id', 'bet_id'].map(
+      (name, index) => `${fieldAt(index + 1)} AS ${name}`,
+    ),
+  )
+
 /** The columns of `transactions` that a commit writes; `item` has their values. */
 export const transactionColumns = sql`
   operation, transaction_id, player_id, bet_id,
@@ -390,7 +398,7 @@ export function inWholeUnits(
  *
  * @param readBack compares the balances with those in the table
  */
-export const beforeCommit = (readBack: string) => sql`
+export const beforeCommit = (readBack: string, loadItems: string) => sql`
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -399,6 +407,7 @@ export const beforeCommit = (readBack: string) => sql`
     END IF;
     ${readBack}
   END IF;
+  ${loadItems}
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
     OR current_setting('client_min_messages') = 'error'
@@ -480,15 +489,50 @@ export const timelineParameters = sql`
 export const commitSettings = sql`
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   ${timelineParameters}`
 
-/** The result of what commits: a row per item. */
+/**
+ * Whether the records of an item are returned too: those of a conflict, for its next decision; or where a
+ * hook follows, of a bet that a credit was added to. In a stricter isolation level, what is read would be
+ * older than the conflict.
+ */
+export const isLoaded = (verdict: string, betRevision: string) => sql`
+  (CASE
+    WHEN commit_follows THEN ${verdict} = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+    ELSE ${verdict} = 'committed' AND ${betRevision} = 0
+  END)`
+
+/**
+ * Returns the records of items as `load` does, with the verdict `loaded`. Conflicts alone commit nothing: an
+ * empty commit proves then that this server is the primary.
+ *
+ * @param keys a query: the index and the keys of each such item
+ */
+export const loadItems = (tables: Tables, keys: string) => sql`
+  RETURN QUERY
+    SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+      ${whereReserved(tables, () => 'loaded.reserved, ')}NULL
+    FROM ${tables.schema}.${functionName(tables, 'load')}(
+      (
+        SELECT json_agg(key)
+        FROM (
+          ${keys}
+        ) key
+      )::text,
+      every_row, lock_timeout_ms, NULL, NULL
+    ) loaded;
+  IF commit_follows THEN
+    PERFORM ${emptyCommit};
+  END IF;`
+
+/** The result of what commits: a row per item, and those of {@link loadItems}. */
 export const committedTable = (tables: Tables) => sql`
   TABLE (
     item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-    ${whereReserved(tables, () => 'reserved text,')}timeline text
+    bet json, transaction json, ${whereReserved(tables, () => 'reserved text,')}timeline text
   )`
 
 /**
