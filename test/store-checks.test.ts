@@ -218,7 +218,11 @@ describe.each(['accounts.0.playerId', 'bet.betId', 'transaction.operation', 'tra
 test.each([undefined, missing, null, 'placed', 'SETTLED', '', 1])(
   'given an invalid snapshot.bet.status (%#), then STORE_CONTRACT',
   async value => {
-    await expectViolation(withField(valid, 'bet.status', value), 'snapshot.bet.status', /PLACED or ROLLED_BACK/)
+    await expectViolation(
+      withField(valid, 'bet.status', value),
+      'snapshot.bet.status',
+      /PLACED or ROLLED_BACK/,
+    )
   },
 )
 

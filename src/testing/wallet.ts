@@ -104,6 +104,12 @@ export class Wallet {
     const before = await this.#picture(changes)
     const result = await this.commit(changes)
     this.#check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
+    if (result.snapshot !== undefined) {
+      const { operation, transactionId, playerId, betId } = changes.transaction
+      const current = shown(await this.store.load({ operation, transactionId, playerId, betId }))
+      const what = `the snapshot of the conflict to be what load returns: ${current}`
+      this.#check(shown(result.snapshot) === current, what, shown(result.snapshot))
+    }
     const after = await this.#picture(changes)
     const written = Object.keys(before).filter(part => after[part] !== before[part])
     this.#check(

@@ -126,6 +126,7 @@ const meanings = [
   'WS-112 MUST Guards 1 and 3 of a credit: the transaction is new, and the player has an account in the currency',
   'WS-113 MUST Of a credit and the rollback of its bet at the same time exactly one is committed (D12, D17)',
   'WS-114 MUST Concurrently, settlements of one bet are all credited, each once (D17)',
+  'WS-115 MUST The snapshot of a conflict, if the store returns it, has the records as they are now',
 ]
 
 const cases = walletStoreCases(referenceHarness())

@@ -788,6 +788,14 @@ const ofCommitsWithoutLoad = {
       return { bet: null, transaction: null, accounts: store.readAccounts(keys) }
     },
   })),
+  'conflict-of-a-replica': mutant('WS-115 a conflict returns the records of a replica', correct => ({
+    async commit(changes) {
+      const result = await correct.commit(changes)
+      if (result.status !== 'conflict') return result
+      const { accounts } = await correct.load(changes.transaction)
+      return { ...result, snapshot: { accounts, bet: null, transaction: null } }
+    },
+  })),
   'confirmed-without-commit': mutant('WS-54 loadConfirmed is load', (_, store) => ({
     loadConfirmed: keys => store.load(keys),
   })),

@@ -282,7 +282,10 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   await ask(procedure('load_confirmed', '$1, false, 1000, false, NULL, NULL'), ['[]'])
   // Each calls the function of its name.
   await ask(procedure('commit_procedure', '$1, NULL, 1000, false, false, true, false, NULL, NULL'), ['{}'])
-  await ask(procedure('commit_one_procedure', '$1, NULL, NULL, 1000, false, false, true, false, NULL, NULL'), ['{}'])
+  await ask(
+    procedure('commit_one_procedure', '$1, NULL, NULL, 1000, false, false, true, false, NULL, NULL'),
+    ['{}'],
+  )
   const [sequence] = await ask<{ usable: boolean }>('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -4,7 +4,7 @@ import { someOrder } from './checker.js'
 import { Explorer } from './explorer.js'
 import { faultyVariants } from './faulty-variants.js'
 import type { Reads } from './handler.js'
-import { unchanged, type Variant } from './observed-store.js'
+import { unchanged, type Variant, withSnapshots } from './observed-store.js'
 import { type SearchResult, search, words } from './search.js'
 import { type Start, starts } from './starts.js'
 import { attemptsThatSuffice, StateSpace } from './state-space.js'
@@ -52,6 +52,27 @@ describe('every schedule of two concurrent requests on a store without loadConfi
     const { violated } = await search(startNamed('placed'), { sizes: [2], reads: 'unconfirmed' })
     expect([...violated.keys()]).toContain(someOrder)
     expect(tracesOf(violated)).toContain('loads: load is stale')
+  })
+})
+
+describe('every schedule of two concurrent requests, with conflicts that return a snapshot', () => {
+  test.each(starts)('from "$name"', async start => {
+    const { violated } = await search(start, { sizes: [1, 2], variant: withSnapshots })
+    expect(tracesOf(violated)).toBe('')
+  })
+
+  test('a snapshot without the bet, as of a replica, is detected', async () => {
+    const ofReplica: Variant = memory => ({
+      ...memory,
+      async commit(changes) {
+        const result = await withSnapshots(memory).commit(changes)
+        return result.status === 'conflict' && result.snapshot
+          ? { ...result, snapshot: { ...result.snapshot, bet: null } }
+          : result
+      },
+    })
+    const { violated } = await search(startNamed('placed'), { sizes: [2], variant: ofReplica })
+    expect([...violated.keys()]).toContain(someOrder)
   })
 })
 

@@ -13,6 +13,17 @@ import type { Start } from './starts.js'
 export type Variant = (memory: MemoryStore) => MemoryStore
 export const unchanged: Variant = memory => memory
 
+/** A conflict returns the records of the moment. */
+export const withSnapshots: Variant = memory => ({
+  ...memory,
+  async commit(changes) {
+    const result = await memory.commit(changes)
+    return result.status === 'conflict'
+      ? { ...result, snapshot: await memory.load(changes.transaction) }
+      : result
+  },
+})
+
 /** The walletTransactionId of this transaction. */
 export const idOf = (keys: { operation: string; transactionId: string }) =>
   `id of ${keys.operation} ${keys.transactionId}`
@@ -24,6 +35,12 @@ export interface Movement {
   betId: string
   type: string | null
   cents: number
+}
+
+function withOurId(snapshot: WalletSnapshot): WalletSnapshot {
+  const { transaction } = snapshot
+  if (transaction === null) return snapshot
+  return { ...snapshot, transaction: { ...transaction, walletTransactionId: idOf(transaction) } }
 }
 
 export class ObservedStore {
@@ -53,10 +70,7 @@ export class ObservedStore {
    * nothing else.
    */
   async load(keys: WalletKeys): Promise<WalletSnapshot> {
-    const snapshot = await this.memory.load(keys)
-    const { transaction } = snapshot
-    if (transaction === null) return snapshot
-    return { ...snapshot, transaction: { ...transaction, walletTransactionId: idOf(transaction) } }
+    return withOurId(await this.memory.load(keys))
   }
 
   async commit(changes: WalletChanges): Promise<CommitResult> {
@@ -70,9 +84,9 @@ export class ObservedStore {
       const moved = this.movements.get(key)
       this.movements.set(key, { operation, transactionId, betId, type, cents: cents + (moved?.cents ?? 0) })
     }
-    return result.status === 'committed'
-      ? { ...result, walletTransactionId: idOf(changes.transaction) }
-      : result
+    if (result.status === 'committed') return { ...result, walletTransactionId: idOf(changes.transaction) }
+    if (result.status !== 'conflict' || result.snapshot === undefined) return result
+    return { ...result, snapshot: withOurId(result.snapshot) }
   }
 
   move(step: 'deposit' | 'withdraw', amount: bigint): 'done' | 'not-done' {
