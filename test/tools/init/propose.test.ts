@@ -349,6 +349,12 @@ describe('given several candidates', () => {
     expect(proposed(rows)).toMatchObject({ id: 'holder' })
   })
 
+  test("of which several are the player's own, then these come before the number of the row", () => {
+    const columns = ['id integer default', 'user_id integer', 'player_ref text', ...plain.slice(1)]
+    const rows = inPostgres(table('postgres', 'pam.wallets', columns, ['id', 'user_id', 'player_ref']))
+    expect(proposed(rows)).toEqual([['id', 'user_id', 'player_ref', 'id']])
+  })
+
   test('that are an id and a name of the player, then they are asked', () => {
     const named = table(
       'postgres',
@@ -786,19 +792,22 @@ describe('given a table of entries', () => {
     ['id bigint default', 'player_id text', ...plain.slice(1)],
     ['id', 'player_id'],
   )
-  const entries = (name: string, columns: readonly string[]) =>
+  const entries = (name: string, columns: readonly string[], more: Partial<Table> = {}) =>
     table(
       'postgres',
       `pam.${name}`,
       ['id bigint default', ...columns, 'amount numeric(18,2)', 'created_at timestamp default'],
       ['id'],
+      more,
     )
+  const foreignKeys = [{ column: 'of', to: { schema: 'pam', table: 'wallets', column: 'id' } }]
 
   test.each([
-    ['wallet_entries', ['wallet_id bigint']],
-    ['transactions', ['player_id text', 'balance_after numeric(18,2)']],
-  ])('%s, then a note says that bets will not stand there', (name, columns) => {
-    const proposal = propose(inPostgres(wallets, entries(name, columns)), { players: 'pam.wallets' })
+    ['wallet_entries', ['wallet_id bigint'], {}],
+    ['transactions', ['player_id text', 'balance_after numeric(18,2)'], {}],
+    ['movements', ['of bigint'], { foreignKeys }],
+  ])('%s, then a note says that bets will not stand there', (name, columns, more) => {
+    const proposal = propose(inPostgres(wallets, entries(name, columns, more)), { players: 'pam.wallets' })
     expect(proposal).toMatchObject({
       notes: [noStatus, expect.stringMatching(new RegExp(`^Bets will not stand in pam.${name}\\. `))],
     })
