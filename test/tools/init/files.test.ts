@@ -193,6 +193,11 @@ describe('the server', () => {
     expect(existsSync(join(root, 'docs/http.md'))).toBe(true)
   })
 
+  test('then the page of the first hour has a store in JavaScript beside it', () => {
+    const blocks = codeBlocksOf(readPage('docs/first-hour.md')).filter(({ language }) => language === 'js')
+    expect(blocks.map(({ code }) => code.split('\n')[0])).toEqual(['// wallet.js'])
+  })
+
   test('then it is also CommonJS: what awaits is in a function', () => {
     const texts = written({ isModule: false })
     expect(texts['store.ts']).toContain("import pg = require('pg')")
@@ -222,6 +227,19 @@ describe('given a rule of who may bet', () => {
       `UPDATE bet_wallet_kit."players" SET "state" = 'closed' WHERE "id" = $1`,
     )
     expect(texts['store.ts']).toMatch(/closePlayer: exclude,\n {4}refuseBets: exclude,/)
+  })
+
+  test('about the player in another table, then the store reads it there, and the copy for the kit does not', () => {
+    const users = table('postgres', 'pam.users', ['id bigint', "state enum('active','closed')"], ['id'])
+    const columns = ['user_id bigint', 'currency char(3)', 'balance numeric(18,2)']
+    const wallets = table('postgres', 'pam.wallets', columns, ['user_id'])
+    const proposal = propose(schemaOf('postgres', wallets, users), { 'may-bet': 'users.state=active' })
+    if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
+    const store = written({ mapping: proposal.mapping })['store.ts'] ?? ''
+    expect(store).toContain(`FROM \${table} player WHERE "user_id" = $1\${persons}`)
+    expect(store.match(/whoMayBet\('.*/g)).toEqual([
+      `whoMayBet('"pam"."wallets"', \` AND EXISTS (SELECT 1 FROM "pam"."users" person WHERE person."id" = player."user_id" AND person."state" = 'active')\`) })`,
+    ])
   })
 
   test('on MySQL, then it is the rule of docs/your-own-code.md', () => {
