@@ -148,6 +148,18 @@ describe('on PostgreSQL', () => {
     expect(out).toContain('  npx tsx ../beside/server.ts  #')
   })
 
+  test('given JavaScript in a workspace of pnpm, then what runs TypeScript is added as pnpm does', async () => {
+    const workspace = project(null)
+    writeFileSync(join(workspace, 'pnpm-lock.yaml'), '')
+    mkdirSync(join(workspace, 'packages/pam'), { recursive: true })
+    writeFileSync(join(workspace, 'packages/pam/package.json'), JSON.stringify({ type: 'module' }))
+    const answers = ['--id', 'account_no', '--minor-units', '2', '--may-bet', 'anyone']
+    const { code, out, error } = await run(workspace, [...answers, '--folder', 'packages/pam'], url)
+    expect([code, error]).toEqual([0, ''])
+    expect(out).toContain('  pnpm add --save-dev fast-check tsx\n')
+    expect(out).toContain('  npx tsx packages/pam/server.ts  #')
+  })
+
   test('given a status, then it asks who may bet, and grants its columns', async () => {
     await database.pool.query(`CREATE TYPE pam.player_state AS ENUM ('Active', 'closed');
       CREATE TABLE pam.members (id bigint PRIMARY KEY, currency text, balance numeric(18,2), state pam.player_state, closed_at timestamptz)`)
