@@ -21,6 +21,8 @@ describe.each([
   {
     engine: 'PostgreSQL',
     statementsOf: (more: object) => linesOf(functionsOf(tablesOf({ players: { ...named, ...more } }))),
+    sqlOf: (more: object) => postgresMigrationSql({ players: { ...named, ...more } }),
+    hashOf: (more: object) => tablesOf({ players: { ...named, ...more } }).optionSet.hash,
     without: [
       `SELECT coalesce(player."iso"::text, '') AS currency, CASE`,
       `coalesce(player."iso"::text, '') AS currency,`,
@@ -36,6 +38,8 @@ describe.each([
     engine: 'MariaDB and MySQL',
     statementsOf: (more: object) =>
       linesOf(proceduresOf(mysqlTablesOf({ players: { ...mysqlNamed, ...more } }))),
+    sqlOf: (more: object) => mysqlMigrationSql({ players: { ...mysqlNamed, ...more } }),
+    hashOf: (more: object) => mysqlTablesOf({ players: { ...mysqlNamed, ...more } }).optionSet.hash,
     without: [
       "CAST(CAST(IF(player.`id` IS NULL, NULL, COALESCE(CONVERT(player.`iso` USING utf8mb4), '')) AS char CHARACTER SET utf8mb4) AS binary),",
       "SELECT item.player_id, COALESCE(CONVERT(player.`iso` USING utf8mb4), ''), player.`money`",
@@ -46,7 +50,7 @@ describe.each([
     // Twice each, by the index and exactly: lock, busy, UPDATE, balance; of one: lock, busy, UPDATE, balance; credit_bet_v1.
     further: 18,
   },
-])('the statements on $engine', ({ statementsOf, without, further }) => {
+])('the statements on $engine', ({ statementsOf, sqlOf, hashOf, without, further }) => {
   test('name the currency of a player to read it, and in guard 3, without accounts per currency', () => {
     expect(ofCurrency(statementsOf({}))).toEqual(without)
     expect(statementsOf({ accountPerCurrency: false })).toEqual(statementsOf({}))
@@ -60,6 +64,12 @@ describe.each([
     // Their lines before it end with a comma, as the first of several assignments.
     const others = plain({ version: 'lock' }).filter(line => !/[`"]lock[`"]/.test(line))
     expect(others).toEqual(plain({}))
+  })
+
+  test('have names of their own with a version column, which the migration registers', () => {
+    expect(hashOf({ version: 'lock' })).not.toBe(hashOf({}))
+    expect(sqlOf({ version: 'lock' })).toContain('"players.version": "lock"')
+    expect(sqlOf({})).not.toContain('"players.version"')
   })
 
   test('name it wherever they find a row by its player, with accounts per currency', () => {
