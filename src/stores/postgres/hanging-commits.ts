@@ -22,7 +22,7 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
   const ask = sharing(async () => {
     const before = expired
     // Half of the limit: a commit is sent some time after its limit has begun.
-    const [row] = await connections.statement<{ hangs: boolean }>(
+    const asked = connections.statement<{ hangs: boolean }>(
       `SELECT EXISTS (
         SELECT FROM pg_catalog.pg_stat_get_activity(NULL) session
         WHERE session.wait_event = 'SyncRep'
@@ -30,6 +30,10 @@ export function withoutHangingCommits(connections: Connections, timeoutMs: numbe
       ) AS hangs`,
       [timeoutMs / 2],
     )
+    const [row] = await asked.catch((error: unknown) => {
+      // The question has failed, and no commit was sent: its outcome is not unknown.
+      throw error instanceof QueryFailed ? new QueryFailed(error.cause, false, error.timedOut) : error
+    })
     if (row?.hangs) {
       const problem = 'A commit hangs in SyncRep: no further one is sent until it has ended'
       throw new QueryFailed(storeError('UNAVAILABLE', problem), false)
