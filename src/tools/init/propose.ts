@@ -234,10 +234,7 @@ const isCandidate = (engine: Engine, table: Table) =>
   idCandidates(engine, table).candidates.length > 0
 
 const isUsable = ({ schema, name, storage }: Table) =>
-  ![schema, name].some(part => part.includes('.')) &&
-  (storage === null || storage === 'InnoDB') &&
-  // The view that `init` writes itself.
-  name !== viewName
+  ![schema, name].some(part => part.includes('.')) && (storage === null || storage === 'InnoDB')
 
 function checkTable({ schema, name, storage }: Table): void {
   if (!(storage === null || storage === 'InnoDB'))

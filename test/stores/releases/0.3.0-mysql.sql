@@ -108,7 +108,7 @@ CREATE TABLE IF NOT EXISTS `kept_release`.wallet_proofs (
 DELIMITER $$
 
 -- Reads players, bets and transactions; with a proof_id, proves that this server is the primary.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_load_v1_3bba7ff0_b0ad072d(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_load_v1_3bba7ff0_d412529d(
   key_array longtext CHARACTER SET utf8mb4,
   proof_id bigint unsigned
 )
@@ -163,6 +163,7 @@ BEGIN
   LEFT JOIN `kept_release`.wallet_bets bet ON bet.bet_id = item.bet_id
   LEFT JOIN `kept_release`.wallet_transactions recorded
     ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
+
   LIMIT 18446744073709551615;
   -- The rows above tell of a read-only server.
   IF proof_id IS NOT NULL AND NOT (@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only) THEN
@@ -174,7 +175,7 @@ BEGIN
 END $$
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_33af12a3(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_01810ea4(
   items longtext CHARACTER SET utf8mb4,
   player_ids longtext CHARACTER SET utf8mb4,
   balance_min decimal(65,20),
@@ -185,7 +186,8 @@ MODIFIES SQL DATA
 SQL SECURITY INVOKER
 COMMENT '{\n  "players.table": "kept_release.wallet_players",\n  "players.id": "player_id",\n  "players.idType": "text",\n  "players.currency": "currency",\n  "players.balance": "balance",\n  "players.balanceType": "numeric",\n  "players.minorUnits": null,\n  "players.idCollation": null\n}'
 BEGIN
-  DECLARE bets_to_change, wrong_balances integer DEFAULT 0;
+  DECLARE committed, bets_to_change, to_load, wrong_balances integer DEFAULT 0;
+  DECLARE proof_id bigint unsigned;
   DECLARE is_committing boolean DEFAULT false;
   DECLARE begin_time, recorded_time datetime(6) DEFAULT UTC_TIMESTAMP(6);
   -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
@@ -430,9 +432,13 @@ BEGIN
     AND item.bet_revision IS NOT NULL
     AND item.stored_revision IS NULL;
 
-  SELECT COUNT(*) INTO bets_to_change
-  FROM `kept_release`.wallet_batch_items item
-  WHERE item.verdict = 'committed' AND item.stored_revision IS NOT NULL;
+  SELECT
+    SUM(item.verdict = 'committed'),
+    SUM(item.verdict = 'committed' AND item.stored_revision IS NOT NULL),
+    SUM(IF(commits, item.verdict = 'conflict', item.verdict = 'committed' AND item.bet_revision <=> 0)),
+    MIN(item.id)
+  INTO committed, bets_to_change, to_load, proof_id
+  FROM `kept_release`.wallet_batch_items item;
   IF bets_to_change > 0 THEN
     UPDATE `kept_release`.wallet_batch_items item
     STRAIGHT_JOIN `kept_release`.wallet_bets bet
@@ -514,6 +520,50 @@ BEGIN
   FROM `kept_release`.wallet_batch_items item
   LEFT JOIN `kept_release`.wallet_batch_players locked ON locked.player_id = item.player_id
   LIMIT 18446744073709551615;
+  IF to_load > 0 THEN
+    SELECT
+      item.item_index,
+      (@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only),
+      CAST(CAST(IF(player.`player_id` IS NULL, NULL, COALESCE(CONVERT(player.`currency` USING utf8mb4), '')) AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(player.`balance` AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.player_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.stake AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.status AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.revision AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.player_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.bet_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.amount AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.type AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.delta AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.account_currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.error_code AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.description AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.reason AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.transaction_date AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(COALESCE(recorded.reference, recorded.id) AS char CHARACTER SET utf8mb4) AS binary)
+    FROM `kept_release`.wallet_batch_items item
+    LEFT JOIN `kept_release`.`wallet_players` player ON player.`player_id` = item.player_id
+    LEFT JOIN `kept_release`.wallet_bets bet ON bet.bet_id = item.bet_id
+    LEFT JOIN `kept_release`.wallet_transactions recorded
+      ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
+    WHERE IF(commits, item.verdict = 'conflict', item.verdict = 'committed' AND item.bet_revision <=> 0)
+    LIMIT 18446744073709551615;
+    IF commits AND committed = 0 THEN
+      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (proof_id);
+      DELETE FROM `kept_release`.wallet_proofs WHERE id = proof_id;
+    END IF;
+  END IF;
   IF commits THEN
     SET is_committing = true;
     COMMIT AND NO CHAIN NO RELEASE;
@@ -521,7 +571,7 @@ BEGIN
 END $$
 
 -- Commits one item: the same guards, by small statements.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_3f10e880(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_d9928415(
   item_operation varchar(12) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_transaction_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_player_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
@@ -835,6 +885,50 @@ BEGIN
   END;
 
   SELECT 0, verdict, CAST(CAST(player_currency AS char CHARACTER SET utf8mb4) AS binary), CAST(CAST(balance_text AS char CHARACTER SET utf8mb4) AS binary), CAST(CAST(item_id AS char CHARACTER SET utf8mb4) AS binary);
+  IF IF(commits, verdict = 'conflict', verdict = 'committed' AND item_bet_revision <=> 0) THEN
+    SELECT
+      0,
+      (@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only),
+      CAST(CAST(IF(player.`player_id` IS NULL, NULL, COALESCE(CONVERT(player.`currency` USING utf8mb4), '')) AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(player.`balance` AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.player_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.stake AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.status AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.bet_paid_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.voided_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_live AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_reversed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.cashout_owed AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(bet.revision AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.player_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.bet_id AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.amount AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.type AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.delta AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.account_currency AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.error_code AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.description AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.reason AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(recorded.transaction_date AS char CHARACTER SET utf8mb4) AS binary),
+      CAST(CAST(COALESCE(recorded.reference, recorded.id) AS char CHARACTER SET utf8mb4) AS binary)
+    FROM (SELECT item_operation AS operation, item_transaction_id AS transaction_id, item_player_id AS player_id, item_bet_id AS bet_id) item
+    LEFT JOIN `kept_release`.`wallet_players` player ON player.`player_id` = item.player_id
+    LEFT JOIN `kept_release`.wallet_bets bet ON bet.bet_id = item.bet_id
+    LEFT JOIN `kept_release`.wallet_transactions recorded
+      ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
+
+    LIMIT 18446744073709551615;
+    IF commits AND true THEN
+      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (item_id);
+      DELETE FROM `kept_release`.wallet_proofs WHERE id = item_id;
+    END IF;
+  END IF;
   IF commits THEN
     SET is_committing = true;
     COMMIT AND NO CHAIN NO RELEASE;
@@ -910,20 +1004,20 @@ SET SESSION sql_mode = @bet_wallet_sql_mode, SESSION character_set_client = @bet
 
 
 INSERT INTO kept_release.wallet_players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.400000000000000000');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007654954611700, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-27 20:32:45.014097');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007654997210100, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-27 20:32:45.027099');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007655056192500, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-27 20:32:45.044786');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007655062746100, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-27 20:32:45.046739');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007655092237300, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-27 20:32:45.056198');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197007655167603700, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-27 20:32:45.079341');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007654954611700, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.014097');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007654970995700, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.024231');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007654997210100, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.027099');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655029978100, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.037543');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655056192500, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.044786');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655062746100, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.046739');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655082406900, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.052970');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655092237300, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.056198');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655125005300, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.066490');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655161050100, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.077170');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197007655167603700, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-27 20:32:45.079341');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576531561150, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 02:48:44.090005');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576557775550, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 02:48:44.097408');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576597097150, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.109661');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576606927550, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-28 02:48:44.111926');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576620034750, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.115979');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576656079550, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.126911');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576531561150, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.090005');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576547945150, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.094411');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576557775550, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.097408');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576580713150, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.105124');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576597097150, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.109661');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576606927550, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.111926');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576613481150, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.113990');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576620034750, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.115979');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576633141950, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.120512');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576649525950, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.125126');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576656079550, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.126911');

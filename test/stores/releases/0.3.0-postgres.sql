@@ -432,6 +432,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_v1_f9df8373(
   balance_max numeric,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -439,7 +440,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_v1_f9df8373(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  timeline text
+  bet json, transaction json, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
@@ -453,6 +454,7 @@ DECLARE
   result record;
   changed_players text[];
   changed_balances numeric[];
+  loaded_items integer[];
 BEGIN
   -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -740,6 +742,7 @@ BEGIN
     SELECT
       item.item_index,
       item.verdict,
+      item.bet_revision,
       item.player_currency AS currency,
       CASE
         WHEN abs(coalesce(changed_player.balance, item.player_balance)) < 1e20
@@ -778,6 +781,12 @@ BEGIN
       changed_players := changed_players || result.changed_player;
       changed_balances := changed_balances || result.changed_balance;
     END IF;
+    IF (CASE
+      WHEN commit_follows THEN result.verdict = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+      ELSE result.verdict = 'committed' AND result.bet_revision = 0
+    END) THEN
+      loaded_items := loaded_items || result.item_index;
+    END IF;
     item_index := result.item_index;
     verdict := result.verdict;
     currency := result.currency;
@@ -807,6 +816,27 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
   END IF;
+  IF loaded_items IS NOT NULL THEN
+    RETURN QUERY
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+        NULL
+      FROM "kept_release".load_v1_f9df8373(
+        (
+          SELECT json_agg(key)
+          FROM (
+            SELECT number AS key_index, (fields[1]::text[])[number + 1] AS operation,
+            (fields[2]::text[])[number + 1] AS transaction_id,
+            (fields[3]::text[])[number + 1] AS player_id,
+            (fields[4]::text[])[number + 1] AS bet_id
+            FROM unnest(loaded_items) number
+          ) key
+        )::text,
+        every_row, lock_timeout_ms, NULL, NULL
+      ) loaded;
+    IF commit_follows THEN
+      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+    END IF;
+  END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
     OR current_setting('client_min_messages') = 'error'
@@ -833,6 +863,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_one_v1_f9df8373(
   balance_length integer,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -840,7 +871,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_one_v1_f9df8373(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  timeline text
+  bet json, transaction json, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
@@ -1125,6 +1156,7 @@ BEGIN
     verdict := 'committed';
   END;
 
+  RETURN NEXT;
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -1140,6 +1172,29 @@ BEGIN
         RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
           USING ERRCODE = 'triggered_data_change_violation';
       END IF;
+    END IF;
+  END IF;
+  IF (CASE
+    WHEN commit_follows THEN verdict = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+    ELSE verdict = 'committed' AND item.bet_revision = 0
+  END) THEN
+    RETURN QUERY
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+        NULL
+      FROM "kept_release".load_v1_f9df8373(
+        (
+          SELECT json_agg(key)
+          FROM (
+            SELECT 0 AS key_index, fields[1] AS operation,
+            fields[2] AS transaction_id,
+            fields[3] AS player_id,
+            fields[4] AS bet_id
+          ) key
+        )::text,
+        every_row, lock_timeout_ms, NULL, NULL
+      ) loaded;
+    IF commit_follows THEN
+      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
     END IF;
   END IF;
   IF durable AND (
@@ -1158,7 +1213,6 @@ BEGIN
     ) setting (name, value, is_off)
     WHERE setting.is_off;
   END IF;
-  RETURN NEXT;
 END
 $function$;
 
@@ -1168,6 +1222,7 @@ CREATE OR REPLACE PROCEDURE "kept_release".commit_procedure_v1_f9df8373(
   balance_max numeric,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -1180,7 +1235,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "kept_release".commit_v1_f9df8373(
-    items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable,
+    items, balance_max, lock_timeout_ms, has_triggers, every_row,
+    commit_follows, durable,
     highest_timeline, of_system
   ) committed;
   COMMIT;
@@ -1194,6 +1250,7 @@ CREATE OR REPLACE PROCEDURE "kept_release".commit_one_procedure_v1_f9df8373(
   balance_length integer,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -1206,7 +1263,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "kept_release".commit_one_v1_f9df8373(
-    items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable,
+    items, balance_max, balance_length, lock_timeout_ms, has_triggers, every_row,
+    commit_follows, durable,
     highest_timeline, of_system
   ) committed;
   COMMIT;
@@ -1346,21 +1404,21 @@ ON CONFLICT DO NOTHING;
 COMMIT;
 
 INSERT INTO kept_release.players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.40');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-27 20:32:41.627101+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-27 20:32:41.648929+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-27 20:32:41.666386+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-27 20:32:41.668744+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-27 20:32:41.673605+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-27 20:32:41.704389+00', 'false');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-27 20:32:41.627101+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-27 20:32:41.648929+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-27 20:32:41.668744+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-27 20:32:41.673605+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-27 20:32:41.680415+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-27 20:32:41.704389+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-27 20:32:41.662329+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-27 20:32:41.666386+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-27 20:32:41.643309+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-27 20:32:41.670886+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-27 20:32:41.700392+00');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 02:48:41.430102+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 02:48:41.445082+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 02:48:41.457242+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 02:48:41.460175+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 02:48:41.465913+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 02:48:41.512676+00', 'false');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 02:48:41.430102+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 02:48:41.445082+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 02:48:41.460175+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 02:48:41.465913+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 02:48:41.47536+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 02:48:41.512676+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 02:48:41.452934+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 02:48:41.457242+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 02:48:41.439853+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 02:48:41.463033+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 02:48:41.507491+00');
 SELECT setval('kept_release.wallet_transaction_ids', 11);
