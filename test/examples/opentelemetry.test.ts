@@ -86,12 +86,11 @@ describe('spans', () => {
     expect(partsOf(span)[1]?.attributes).toEqual({ 'bet_wallet.commit.status': 'committed' })
   })
 
-  test('a retry shows the conflict, the confirmed load and the replay', () => {
+  test('a retry shows the conflict, which returns what is recorded, and the replay', () => {
     const parts = partsOf(spanOf('transaction-1', 'REPLAYED'))
     expect(parts.map(({ name, attributes }) => [name, ...Object.values(attributes)])).toEqual([
       ['wallet decide', true, 'ACCEPTED'],
       ['wallet commit', 'conflict'],
-      ['wallet load', true],
       ['wallet decide', false, 'REPLAYED'],
     ])
   })

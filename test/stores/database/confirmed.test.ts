@@ -31,9 +31,9 @@ test.each([
       // The server falls back while the commit waits; the reading is too old when it is answered.
       durability = level
       now += 5_000
-      return [
-        { item_index: 0, verdict: 'committed', currency: 'EUR', balance: '70', wallet_transaction_id: '1' },
-      ]
+      const amounts = { currency: 'EUR', balance: '70' }
+      const row = { item_index: 0, verdict: 'committed', ...amounts, wallet_transaction_id: '1' }
+      return { rows: [row], loaded: [] }
     },
     onConfirmed,
     classify: (error: unknown) => ({

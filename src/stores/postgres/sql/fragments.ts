@@ -501,7 +501,8 @@ export const commitSettings = sql`
  */
 export const isLoaded = (verdict: string, betRevision: string) => sql`
   (CASE
-    WHEN commit_follows THEN ${verdict} = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+    WHEN commit_follows THEN ${verdict} = 'conflict'
+      AND current_setting('transaction_isolation') = 'read committed'
     ELSE ${verdict} = 'committed' AND ${betRevision} = 0
   END)`
 
