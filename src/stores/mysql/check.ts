@@ -341,8 +341,8 @@ async function tryStatements(database: Session, tables: Tables): Promise<void> {
   const call = (name: string, values: unknown[]) => database.call(callOf(tables, name, values.length), values)
   await call('load', ['[["placebet", "", null, ""]]', proofId()])
   await call('commit', ['[]', '[]', null, null, 1])
-  const nothing = itemFields.map(([name]) => (name === 'id' ? proofId() : null))
-  await call('commit_one', [...nothing, null, null, null, 1])
+  // A conflict, whose commit would write a proof.
+  await call('commit_one', [...itemFields.map(() => null), null, null, null, 0])
   // A commit without items comes to no UPDATE of a bet.
   await database.run(`UPDATE ${schema}.wallet_bets SET revision = revision WHERE FALSE`)
 }

@@ -94,7 +94,7 @@ describe('the cases of the kit', () => {
 })
 
 describe('given commits that no standby confirms', () => {
-  test('when an answer would be a refusal or a replay, then it is a retryable fault', async () => {
+  test('when an answer would be a refusal or a replay, then it is a fault', async () => {
     const opened = await harness().open([{ playerId: 'alice', currency: 'EUR', balance: '100' }])
     onTestFinished(() => harness().close?.(opened))
     const { store } = opened
@@ -103,8 +103,10 @@ describe('given commits that no standby confirms', () => {
     const resume = await stopReplication()
     try {
       const impatient = createPostgresStore(database.pool, { schema: opened.schema, timeoutMs: 300 })
+      // Its commit is a conflict, and waits with the proof: whether it is committed is not known any more.
+      const settled = recordSettlement(impatient, settlement({ betId: 'unknown' }))
+      expect(await faultOf(settled)).toMatchObject({ code: 'COMMIT_UNKNOWN' })
       for (const call of [
-        () => recordSettlement(impatient, settlement({ betId: 'unknown' })),
         () => handleRollbackBet(impatient, rollbackBet()),
         () => handleRollbackBet(impatient, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
       ]) {
