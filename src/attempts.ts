@@ -46,14 +46,14 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
   // Not a spread, which is slow: this is done in every call.
   const call: Call<O> = { rule, store, request, settings, message, deadline, event, keys, authorization }
 
-  let current: WalletSnapshot | null = null
   for (let attempt = 1; ; attempt += 1) {
     event.attempts = attempt
     const assumed = attempt === 1 ? await assumedDecision(call) : null
+    let current: WalletSnapshot | null = null
     if (assumed !== null) {
       const decided = await commitDecision(call, assumed)
       if (isDecision(decided)) return decided
-      current = currentOf(decided)
+      if ('snapshot' in decided) current = decided.snapshot
     }
 
     event.storeRefusal = null
@@ -61,9 +61,8 @@ export async function runAttempts<O extends Operation>(parsed: ParsedCall<O>): P
     const { snapshot, decision } = await loadAndDecide(call, current, assumed !== null)
     const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
     if (isDecision(decided)) return decided
-    current = currentOf(decided)
 
-    // Another writer won the race. Reload and retry.
+    // Another writer won the race. Reload and retry: after the wait, a snapshot of the conflict would be old.
     if (attempt >= settings.attemptsMax) {
       throw new WalletError('CONFLICT', `Gave up after ${attempt} conflicting attempts; no changes were made`)
     }
@@ -144,14 +143,14 @@ async function commitOrRefuse<O extends Operation>(
   return await commitOrRefuse(call, snapshot, refusedBy(call, snapshot, 'REFUSED_BY_STORE', decided))
 }
 
-type Conflict = CommitResult & { status: 'conflict' }
+interface Conflict {
+  snapshot: WalletSnapshot | null
+}
 
 /** What a commit led to. A conflict, and the store's refusal: nothing is written. */
 type Committed = Decision | Refusal | Conflict
 
 const isDecision = (committed: Committed): committed is Decision => 'outcome' in committed
-
-const currentOf = (committed: Refusal | Conflict) => ('snapshot' in committed && committed.snapshot) || null
 
 /** @returns the decision with the result of its commit, or at once if it changes nothing */
 async function commitDecision<O extends Operation>(call: Call<O>, decision: Decision): Promise<Committed> {
@@ -172,7 +171,7 @@ async function commitDecision<O extends Operation>(call: Call<O>, decision: Deci
       event.storeRefusal = { errorCode: result.errorCode, description: result.description }
       return { ...event.storeRefusal }
     case 'conflict':
-      return result
+      return { snapshot: result.snapshot ?? null }
   }
 }
 

@@ -198,7 +198,7 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       return result
     }
     case 'conflict':
-      if (found.snapshot !== undefined) checkSnapshot(found.snapshot as WalletSnapshot, changes.transaction)
+      if (found.snapshot != null) checkSnapshot(found.snapshot as WalletSnapshot, changes.transaction)
       return result
     case 'unavailable':
       return result

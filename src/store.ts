@@ -58,8 +58,8 @@
  * guard that does not hold is a conflict, and the library reloads and retries. `createMemoryStore` is the
  * reference.
  *
- * `undefined` is never passed, in either direction: a missing value is `null`. The only key that may be
- * absent is a settlement type in `Bet.credits` that was never credited.
+ * `undefined` is never passed, in either direction: a missing value is `null`. The only keys that
+ * may be absent are a settlement type in `Bet.credits` that was never credited, and `snapshot` of a conflict.
  */
 import type { Decimal } from './money.js'
 
@@ -348,9 +348,10 @@ export type CommitResult =
    *
    * `snapshot`, optional, spares it the reload: what `loadConfirmed` would return now, read after the guards
    * were tested, by a statement that sees every commit before it, in a database transaction whose COMMIT is
-   * confirmed. Leave it out where that one was undone or its outcome is unknown.
+   * confirmed. Leave it out, or `null`, where that one was undone or its outcome is unknown, and where a store
+   * around this one changes what `load` returns. Used only after a commit without a load.
    */
-  | { status: 'conflict'; snapshot?: WalletSnapshot }
+  | { status: 'conflict'; snapshot?: WalletSnapshot | null }
   /**
    * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold
    * exactly: `INVALID_AMOUNT`, say). Allowed only for `delta` < 0 and for a new bet with a stake of 0: a

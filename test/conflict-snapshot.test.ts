@@ -22,22 +22,27 @@ test('given a placebet without a load, when the conflict says that nothing hinde
   expect(store.calls).toEqual(['commit', 'commit'])
 })
 
-test('given a rollback that has loaded, when the conflict has the settled bet, then it is decided on that one', async () => {
+test('given a conflict of a call that has loaded, when it waits for its next attempt, then it loads again', async () => {
+  const placed = snapshot({ bet: bet() })
   const rolledBack = snapshot({ bet: bet({ status: 'ROLLED_BACK', revision: 2 }) })
-  const store = scripted([snapshot({ bet: bet() })], [conflictWith(rolledBack), committed], [never])
+  const store = scripted([placed, rolledBack], [conflictWith(placed), committed])
   expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true })
-  expect(store.calls).toEqual(['load', 'commit', 'commit'])
+  expect(store.calls).toEqual(['load', 'commit', 'load', 'commit'])
   expect(store.committed[1]).toMatchObject({ bet: null, transaction: { reason: 'ALREADY_ROLLED_BACK' } })
 })
 
-test('given conflicts, when one has no snapshot, then the records are loaded, and not those of an earlier one', async () => {
-  const store = scripted(
-    [snapshot({ bet: bet({ status: 'ROLLED_BACK', revision: 2 }) })],
-    [conflictWith(snapshot({ bet: bet() })), { status: 'conflict' }, committed],
-  )
-  expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true })
-  expect(store.calls).toEqual(['load', 'commit', 'commit', 'load', 'commit'])
-})
+test.each([{ snapshot: null }, { errorCode: null, outcome: null }, {}])(
+  'given a conflict with %j, when it has no snapshot, then the records are loaded',
+  async fields => {
+    const conflict = { status: 'conflict', ...fields } as CommitResult
+    const store = scripted([snapshot({ bet: bet(), transaction: transaction() })], [conflict])
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
+    expect(store.calls).toEqual(['commit', 'load'])
+    const rolledBack = snapshot({ bet: bet({ status: 'ROLLED_BACK', revision: 2 }) })
+    const loading = scripted([snapshot({ bet: bet() }), rolledBack], [conflict, committed])
+    expect(await handleRollbackBet(loading, rollbackBet())).toMatchObject({ ok: true })
+  },
+)
 
 test('given a conflict, when its snapshot is of another player, then STORE_CONTRACT, and nothing else is called', async () => {
   const [account] = snapshot().accounts

@@ -104,7 +104,7 @@ export class Wallet {
     const before = await this.#picture(changes)
     const result = await this.commit(changes)
     this.#check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
-    if (result.snapshot !== undefined) {
+    if (result.snapshot) {
       const { operation, transactionId, playerId, betId } = changes.transaction
       const current = shown(await this.store.load({ operation, transactionId, playerId, betId }))
       const what = `the snapshot of the conflict to be what load returns: ${current}`

@@ -425,6 +425,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_fdfa1442(
   balance_max numeric,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -432,7 +433,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_fdfa1442(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  timeline text
+  bet json, transaction json, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
@@ -446,6 +447,7 @@ DECLARE
   result record;
   changed_players text[];
   changed_balances numeric[];
+  loaded_items integer[];
 BEGIN
   -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -738,6 +740,7 @@ BEGIN
     SELECT
       item.item_index,
       item.verdict,
+      item.bet_revision,
       item.player_currency AS currency,
       CASE
         WHEN abs(coalesce(changed_player.balance, item.player_balance)) < 1e20
@@ -776,6 +779,13 @@ BEGIN
       changed_players := changed_players || result.changed_player;
       changed_balances := changed_balances || result.changed_balance;
     END IF;
+    IF (CASE
+      WHEN commit_follows THEN result.verdict = 'conflict'
+        AND current_setting('transaction_isolation') = 'read committed'
+      ELSE result.verdict = 'committed' AND result.bet_revision = 0
+    END) THEN
+      loaded_items := loaded_items || result.item_index;
+    END IF;
     item_index := result.item_index;
     verdict := result.verdict;
     currency := result.currency;
@@ -805,6 +815,27 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
   END IF;
+  IF loaded_items IS NOT NULL THEN
+    RETURN QUERY
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+        NULL
+      FROM "bet_wallet".load_v1_fdfa1442(
+        (
+          SELECT json_agg(key)
+          FROM (
+            SELECT number AS key_index, (fields[1]::text[])[number + 1] AS operation,
+            (fields[2]::text[])[number + 1] AS transaction_id,
+            (fields[3]::text[])[number + 1] AS player_id,
+            (fields[4]::text[])[number + 1] AS bet_id
+            FROM unnest(loaded_items) number
+          ) key
+        )::text,
+        every_row, lock_timeout_ms, NULL, NULL
+      ) loaded;
+    IF commit_follows THEN
+      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+    END IF;
+  END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
     OR current_setting('client_min_messages') = 'error'
@@ -831,6 +862,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_fdfa1442(
   balance_length integer,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -838,7 +870,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_fdfa1442(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  timeline text
+  bet json, transaction json, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
@@ -899,7 +931,7 @@ BEGIN
 
   <<guards_and_writes>>
   BEGIN
-    -- Before the row lock, which is written to the log: a conflict writes nothing.
+    -- Before the row lock: a conflict by guards 1 and 2 locks nothing.
     -- Guard 1: the transaction is new.
     PERFORM FROM "bet_wallet".transactions stored
     WHERE stored.operation = item.operation
@@ -1128,6 +1160,7 @@ BEGIN
     verdict := 'committed';
   END;
 
+  RETURN NEXT;
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -1143,6 +1176,30 @@ BEGIN
         RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
           USING ERRCODE = 'triggered_data_change_violation';
       END IF;
+    END IF;
+  END IF;
+  IF (CASE
+    WHEN commit_follows THEN verdict = 'conflict'
+      AND current_setting('transaction_isolation') = 'read committed'
+    ELSE verdict = 'committed' AND item.bet_revision = 0
+  END) THEN
+    RETURN QUERY
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+        NULL
+      FROM "bet_wallet".load_v1_fdfa1442(
+        (
+          SELECT json_agg(key)
+          FROM (
+            SELECT 0 AS key_index, fields[1] AS operation,
+            fields[2] AS transaction_id,
+            fields[3] AS player_id,
+            fields[4] AS bet_id
+          ) key
+        )::text,
+        every_row, lock_timeout_ms, NULL, NULL
+      ) loaded;
+    IF commit_follows THEN
+      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
     END IF;
   END IF;
   IF durable AND (
@@ -1161,7 +1218,6 @@ BEGIN
     ) setting (name, value, is_off)
     WHERE setting.is_off;
   END IF;
-  RETURN NEXT;
 END
 $function$;
 
@@ -1171,6 +1227,7 @@ CREATE OR REPLACE PROCEDURE "bet_wallet".commit_procedure_v1_fdfa1442(
   balance_max numeric,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -1183,7 +1240,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "bet_wallet".commit_v1_fdfa1442(
-    items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable,
+    items, balance_max, lock_timeout_ms, has_triggers, every_row,
+    commit_follows, durable,
     highest_timeline, of_system
   ) committed;
   COMMIT;
@@ -1197,6 +1255,7 @@ CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_procedure_v1_fdfa1442(
   balance_length integer,
   lock_timeout_ms integer,
   has_triggers boolean,
+  every_row boolean,
   commit_follows boolean,
   durable boolean,
   highest_timeline bigint,
@@ -1209,7 +1268,8 @@ BEGIN
   COMMIT;
   SELECT json_agg(committed) INTO result
   FROM "bet_wallet".commit_one_v1_fdfa1442(
-    items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable,
+    items, balance_max, balance_length, lock_timeout_ms, has_triggers, every_row,
+    commit_follows, durable,
     highest_timeline, of_system
   ) committed;
   COMMIT;

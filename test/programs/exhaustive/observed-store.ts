@@ -85,7 +85,7 @@ export class ObservedStore {
       this.movements.set(key, { operation, transactionId, betId, type, cents: cents + (moved?.cents ?? 0) })
     }
     if (result.status === 'committed') return { ...result, walletTransactionId: idOf(changes.transaction) }
-    if (result.status !== 'conflict' || result.snapshot === undefined) return result
+    if (result.status !== 'conflict' || !result.snapshot) return result
     return { ...result, snapshot: withOurId(result.snapshot) }
   }
 

@@ -564,7 +564,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       await single.ready()
       const before = Number((await load(single, 1)).accounts[0]?.balance)
       const changes = placementOf('certified', 'alice', '1')
-      expect(await single.commit(changes)).toEqual({ status: 'conflict' })
+      expect(await single.commit(changes)).toMatchObject({ status: 'conflict' })
       expect(errors).toEqual([['COMMIT', 1213]])
       expect(await isRecorded(changes)).toEqual([false, false, false])
       expect(await single.commit(changes)).toMatchObject({ status: 'committed' })

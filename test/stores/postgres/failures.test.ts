@@ -82,7 +82,7 @@ describe('40001, a serialization failure', () => {
 
     it('is a conflict, and nothing is written', async () => {
       const [made, result] = await overtaken(({ store }) => store.commit(placing()))
-      expect(result).toEqual({ status: 'conflict' })
+      expect(result).toMatchObject({ status: 'conflict' })
       expect(await made.recorded()).toEqual([])
       expect(await made.balanceOf('alice')).toBe('101')
     })
@@ -145,7 +145,7 @@ describe('40P01, a deadlock', () => {
 
   it('is a conflict, and nothing is written', async () => {
     const [made, result] = await deadlocked(({ store }) => store.commit(placing()))
-    expect(result).toEqual({ status: 'conflict' })
+    expect(result).toMatchObject({ status: 'conflict' })
     expect(await made.recorded()).toEqual([])
     expect(await made.balanceOf('alice')).toBe('101')
   })
@@ -556,7 +556,7 @@ describe('25006, a standby', () => {
     await expect(store.ready()).rejects.toMatchObject(rejected)
     await expect(store.load(keys)).rejects.toMatchObject(rejected)
     // Nothing was done. The core loads after a conflict, and the load reports the problem.
-    expect(await store.commit(placing())).toEqual({ status: 'conflict' })
+    expect(await store.commit(placing())).toMatchObject({ status: 'conflict' })
     expect(await made.recorded()).toEqual([])
   })
 })
@@ -635,7 +635,7 @@ describe('a player whose row another writer has locked', () => {
     await neighbours
     await other.query(`UPDATE ${made.schema}.players SET balance = 29.99 WHERE player_id = 'alice'`)
     await other.query('COMMIT')
-    expect(await alice).toEqual({ status: 'conflict' })
+    expect(await alice).toMatchObject({ status: 'conflict' })
     expect(await made.balanceOf('alice')).toBe('29.99')
   })
 
@@ -729,7 +729,7 @@ describe('one failing commit in a batch', () => {
     ])
     expect(results).toEqual([
       expect.objectContaining({ code: 'AMOUNT_NOT_REPRESENTABLE' }),
-      { status: 'conflict' },
+      expect.objectContaining({ status: 'conflict' }),
       committed('90.00'),
     ])
     expect(await made.recorded()).toEqual(['placebet place-3 -10'])
@@ -744,7 +744,11 @@ describe('one failing commit in a batch', () => {
       made.store.commit(placing({ playerId: 'bob', n: 2, ...same })),
       made.store.commit(placing({ playerId: 'carol', n: 3 })),
     ])
-    expect(results).toEqual([committed('70'), { status: 'conflict' }, committed('70')])
+    expect(results).toEqual([
+      committed('70'),
+      expect.objectContaining({ status: 'conflict' }),
+      committed('70'),
+    ])
     await expectBooksToBalance(made)
   })
 })

@@ -342,9 +342,12 @@ test('a view that begins to return a player twice: a fault for this player, and 
 
 test('a balance of more than 40 digits is not debited', async () => {
   const wallet = await open(`UPDATE SCHEMA.accounts SET balance = 265.${'3'.repeat(39)}5`)
-  expect(await wallet.store.commit(placing())).toEqual({ status: 'conflict' })
+  expect(await wallet.store.commit(placing())).toMatchObject({ status: 'conflict' })
   const both = ['alice', 'bob'].map((playerId, n) => wallet.store.commit(placing({ playerId, n })))
-  expect(await Promise.all(both)).toEqual([{ status: 'conflict' }, { status: 'conflict' }])
+  expect(await Promise.all(both)).toEqual([
+    expect.objectContaining({ status: 'conflict' }),
+    expect.objectContaining({ status: 'conflict' }),
+  ])
 })
 
 test('zeros at the end of a balance are no digits', async () => {

@@ -191,7 +191,7 @@ describe.each([
     })
     await handlePlaceBet(store, placeBet())
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
-    expect(await store.commit(placing())).toEqual({ status: 'conflict' })
+    expect(await store.commit(placing())).toMatchObject({ status: 'conflict' })
     expect(calls).toBe(1)
     expect(await ledger()).toEqual([['place-1']])
   })

@@ -175,7 +175,7 @@ BEGIN
 END $$
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_01810ea4(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_00c7054a(
   items longtext CHARACTER SET utf8mb4,
   player_ids longtext CHARACTER SET utf8mb4,
   balance_min decimal(65,20),
@@ -521,6 +521,13 @@ BEGIN
   LEFT JOIN `kept_release`.wallet_batch_players locked ON locked.player_id = item.player_id
   LIMIT 18446744073709551615;
   IF to_load > 0 THEN
+    IF commits AND committed = 0 THEN
+      -- Nothing is written: the locks of players end before the wait for replicas.
+      COMMIT AND NO CHAIN NO RELEASE;
+      START TRANSACTION;
+      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (proof_id);
+      DELETE FROM `kept_release`.wallet_proofs WHERE id = proof_id;
+    END IF;
     SELECT
       item.item_index,
       (@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only),
@@ -559,10 +566,6 @@ BEGIN
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
     WHERE IF(commits, item.verdict = 'conflict', item.verdict = 'committed' AND item.bet_revision <=> 0)
     LIMIT 18446744073709551615;
-    IF commits AND committed = 0 THEN
-      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (proof_id);
-      DELETE FROM `kept_release`.wallet_proofs WHERE id = proof_id;
-    END IF;
   END IF;
   IF commits THEN
     SET is_committing = true;
@@ -571,7 +574,7 @@ BEGIN
 END $$
 
 -- Commits one item: the same guards, by small statements.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_d9928415(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_b5ab397f(
   item_operation varchar(12) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_transaction_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_player_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
@@ -886,6 +889,13 @@ BEGIN
 
   SELECT 0, verdict, CAST(CAST(player_currency AS char CHARACTER SET utf8mb4) AS binary), CAST(CAST(balance_text AS char CHARACTER SET utf8mb4) AS binary), CAST(CAST(item_id AS char CHARACTER SET utf8mb4) AS binary);
   IF IF(commits, verdict = 'conflict', verdict = 'committed' AND item_bet_revision <=> 0) THEN
+    IF commits AND true THEN
+      -- Nothing is written: the locks of players end before the wait for replicas.
+      COMMIT AND NO CHAIN NO RELEASE;
+      START TRANSACTION;
+      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (item_id);
+      DELETE FROM `kept_release`.wallet_proofs WHERE id = item_id;
+    END IF;
     SELECT
       0,
       (@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only),
@@ -924,10 +934,6 @@ BEGIN
       ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
 
     LIMIT 18446744073709551615;
-    IF commits AND true THEN
-      INSERT INTO `kept_release`.wallet_proofs (id) VALUES (item_id);
-      DELETE FROM `kept_release`.wallet_proofs WHERE id = item_id;
-    END IF;
   END IF;
   IF commits THEN
     SET is_committing = true;
@@ -1004,20 +1010,20 @@ SET SESSION sql_mode = @bet_wallet_sql_mode, SESSION character_set_client = @bet
 
 
 INSERT INTO kept_release.wallet_players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.400000000000000000');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576531561150, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 02:48:44.090005');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576557775550, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 02:48:44.097408');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576597097150, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.109661');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576606927550, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-28 02:48:44.111926');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576620034750, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.115979');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197081576656079550, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 02:48:44.126911');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576531561150, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.090005');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576547945150, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.094411');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576557775550, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.097408');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576580713150, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.105124');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576597097150, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.109661');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576606927550, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.111926');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576613481150, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.113990');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576620034750, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.115979');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576633141950, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.120512');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576649525950, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.125126');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197081576656079550, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 02:48:44.126911');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093035920606500, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 03:47:01.220770');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036002526500, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 03:47:01.244075');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036077892900, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.265306');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036091000100, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-28 03:47:01.269169');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036117214500, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.277081');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036241732900, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.315947');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093035920606500, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.220770');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093035969758500, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.232962');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036002526500, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.244075');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036041848100, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.254770');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036077892900, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.265306');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036091000100, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.269169');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036104107300, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.273422');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036117214500, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.277081');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036159812900, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.290716');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036215518500, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.307557');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036241732900, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.315947');

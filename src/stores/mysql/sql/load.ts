@@ -79,10 +79,13 @@ export const loadItems = (
   tables: Tables,
   { index, items, where, isAlone, id }: Record<'index' | 'items' | 'where' | 'isAlone' | 'id', string>,
 ) => sql`
-  ${loadQuery(tables, index, items, where)};
   IF commits AND ${isAlone} THEN
+    -- Nothing is written: the locks of players end before the wait for replicas.
+    ${commit};
+    START TRANSACTION;
     ${writeProof(tables, id)}
-  END IF;`
+  END IF;
+  ${loadQuery(tables, index, items, where)};`
 
 /**
  * With a `proof_id` the server proves that it can commit durably: it reads, and then commits a row that is

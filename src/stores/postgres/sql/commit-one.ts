@@ -116,7 +116,7 @@ function readBack(tables: Tables): string {
 
 function checkGuards(tables: Tables): string {
   return sql`
-    -- Before the row lock, which is written to the log: a conflict writes nothing.
+    -- Before the row lock: a conflict by guards 1 and 2 locks nothing.
     -- Guard 1: the transaction is new.
     PERFORM ${fromStoredTransaction(tables, 'item')};
     EXIT guards_and_writes WHEN found;

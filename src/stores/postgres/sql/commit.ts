@@ -51,7 +51,7 @@ import {
  * `commit_v1`, called with an array of the fields of all items, as text: per field, an array of its values.
  *
  * One statement tests guards 1 and 2, locks the players of the items that pass, tests guard 3 on the locked
- * rows, and writes. A conflict by guards 1 and 2 locks nothing, and so writes nothing.
+ * rows, and writes. A conflict by guards 1 and 2 locks nothing.
  *
  * In READ COMMITTED the locked rows are current: PostgreSQL reads a row again that was changed since the
  * statement began. Guards 1 and 2 are enforced by the writes too. A transactionId or betId inserted by
