@@ -31,9 +31,7 @@ describe('a balance that is not a finite amount', () => {
       })
       expect(
         await made.store.commit({ ...settling({ playerId: 'alice', n: 1, amount: '50' }), bet: null }),
-      ).toEqual({
-        status: 'conflict',
-      })
+      ).toMatchObject({ status: 'conflict' })
       await expect(handleRollbackBet(made.store, rollbackBet())).rejects.toMatchObject(
         value === 'NULL'
           ? { cause: { problem: `${made.schema}.accounts.balance is NULL for the player "alice"` } }
@@ -215,7 +213,7 @@ describe('a commit that conflicts', () => {
   const conflict = expect.objectContaining({ status: 'conflict' })
   const locks = async (made: Wallet) => await made.rows('SELECT xmax::text FROM SCHEMA.players ORDER BY 1')
 
-  it('locks no row, and so writes nothing: a duplicate, a changed bet, a stake above the balance', async () => {
+  it('locks no row: a duplicate, a changed bet, a stake above the balance', async () => {
     const made = await wallet()
     expect(await made.store.commit(placing({ n: 1 }))).toMatchObject({ status: 'committed' })
     await made.rows('VACUUM FREEZE SCHEMA.players')
