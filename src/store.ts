@@ -348,8 +348,8 @@ export type CommitResult =
    *
    * `snapshot`, optional, spares it the reload: what `loadConfirmed` would return now, read after the guards
    * were tested, by a statement that sees every commit before it, in a database transaction whose COMMIT is
-   * confirmed. Leave it out, or `null`, where that one was undone or its outcome is unknown, and where a store
-   * around this one changes what `load` returns. Used only after a commit without a load.
+   * confirmed. Leave it out, or `null`, where that one was undone or its outcome is unknown, and where a
+   * store around this one changes what `load` returns. Used only after a commit without a load.
    */
   | { status: 'conflict'; snapshot?: WalletSnapshot | null }
   /**
