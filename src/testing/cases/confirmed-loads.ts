@@ -7,7 +7,7 @@ import type { Wallet } from '../wallet.js'
 
 const keys: WalletKeys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }
 
-const nobody = { ...anna, playerId: 'nobody' }
+const unknownPlayer = { ...anna, playerId: 'unknown' }
 
 /** So many loads come and go while `loadConfirmed` must still wait. */
 const loadsMeanwhile = 16
@@ -23,7 +23,7 @@ export const confirmedLoadCases = casesOf({
     await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
     await wallet.expectConflict(settleBet(bet, 's-2', '60'), 'the bet has changed')
     await wallet.expectConflict(placeBet('t-2', 'b-2', { stake: '1000' }), 'anna has less')
-    await wallet.expectConflict(placeBet('t-3', 'b-3', { player: nobody }), 'the player is unknown')
+    await wallet.expectConflict(placeBet('t-3', 'b-3', { player: unknownPlayer }), 'the player is unknown')
   },
   async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(
     wallet,
