@@ -1,9 +1,10 @@
 /**
- * The life of a bet with two builds of the library, in one process and on one server, in turn: what a change costs or
- * gains.
+ * Two builds of the library, in one process and on one server, in turn: what a change costs or gains in the life of a
+ * bet, or in placebets of many callers or of one.
  *
  *   npx tsx --tsconfig examples/tsconfig.json test/programs/bench/builds.ts --engine postgres \
- *     --before ../before/dist --after dist --rounds 5 --seconds 3 [--outbox] [--hook]
+ *     --before ../before/dist --after dist --rounds 5 --seconds 3 [--outbox] [--hook] \
+ *     [--placebets 64]
  */
 import { deepStrictEqual } from 'node:assert'
 import { resolve } from 'node:path'
@@ -16,11 +17,11 @@ import { createMariadbDatabase } from '../../mariadb/database.js'
 import { startServer } from '../../mysql/engine.js'
 import { createDatabase, openPostgres } from '../../postgres/server.js'
 import { type Books, living, type Send } from './lives.js'
-import { inTurn, ratioOf, type ServerTime } from './measure.js'
+import { type Contestant, drive, forSeconds, inTurn, ratioOf, type ServerTime } from './measure.js'
 import { numbers, opening, serverTimeOf } from './mysql/ground.js'
 import { postgresTimeOf } from './processor.js'
 import { tableOf } from './report.js'
-import { playersCount } from './requests.js'
+import { anyPlayer, placeBetOf, playersCount } from './requests.js'
 
 const { values: args } = parseArgs({
   options: {
@@ -31,13 +32,15 @@ const { values: args } = parseArgs({
     seconds: { type: 'string', default: '3' },
     outbox: { type: 'boolean', default: false },
     hook: { type: 'boolean', default: false },
+    // The number of callers, which send placebets instead of whole lives.
+    placebets: { type: 'string' },
   },
 })
 if (args.before === undefined) throw new Error('--before: the folder dist of the other build')
 
 type Whose = 'before' | 'after'
 const folders = { before: args.before, after: args.after }
-const load = async <T>(whose: Whose, name: string) =>
+const importOf = async <T>(whose: Whose, name: string) =>
   (await import(pathToFileURL(resolve(folders[whose], `${name}.js`)).href)) as T
 
 /** A hook that writes a row for each commit, as a ledger does. */
@@ -71,7 +74,7 @@ async function onPostgres(): Promise<Ground> {
     serverTime: await postgresTimeOf(pool),
     async open(whose) {
       const schema = `wallet_${whose}`
-      const { createPostgresStore, migratePostgres } = await load<typeof import('bet-wallet/postgres')>(
+      const { createPostgresStore, migratePostgres } = await importOf<typeof import('bet-wallet/postgres')>(
         whose,
         'postgres',
       )
@@ -125,7 +128,10 @@ async function onMysql(): Promise<Ground> {
         pool: { connectionLimit: 16 },
       })
       made.push(drop)
-      const { createMysqlStore, migrateMysql } = await load<typeof import('bet-wallet/mysql')>(whose, 'mysql')
+      const { createMysqlStore, migrateMysql } = await importOf<typeof import('bet-wallet/mysql')>(
+        whose,
+        'mysql',
+      )
       const options = { schema: config.database, outbox: args.outbox }
       await migrateMysql(pool, options)
       await pool.query(
@@ -175,11 +181,22 @@ const rowOf = ({ walletTransactionId, balance, changes: { transaction } }: Pendi
 const columnsOf = (pending: readonly Pending[]) =>
   [0, 1, 2, 3].map(column => pending.map(each => rowOf(each)[column]))
 
+/** Placebets that are all accepted. */
+function placing(callers: number, send: Send, books: Books): Contestant['run'] {
+  const accepted = 'placebet ACCEPTED'
+  return seconds =>
+    drive({ callers, goesOn: forSeconds(seconds), serverTime: ground.serverTime }, async () => {
+      const answer = await send('placebet', placeBetOf(anyPlayer(), 'rising'))
+      if ('errorCode' in answer) throw new Error(answer.errorCode)
+      books[accepted] = (books[accepted] ?? 0) + 1
+    })
+}
+
 const ground = await (args.engine === 'postgres' ? onPostgres() : onMysql())
 try {
   const contestants = await Promise.all(
     (['after', 'before'] as const).map(async whose => {
-      const core = await load<typeof Core>(whose, 'index')
+      const core = await importOf<typeof Core>(whose, 'index')
       const opened = await ground.open(whose)
       const handlers = {
         placebet: core.handlePlaceBet,
@@ -189,12 +206,14 @@ try {
       }
       const books: Books = {}
       const send: Send = (operation, request) => handlers[operation](opened.store, request)
-      const settings = {
-        options: { ids: 'rising' as const },
-        serverTime: ground.serverTime,
-        prepare: opened.prepare,
-      }
-      return { opened, books, contestant: living(settings, { name: whose, whose, send, books }) }
+      const { prepare } = opened
+      const settings = { options: { ids: 'rising' as const }, serverTime: ground.serverTime, prepare }
+      const own = { name: whose, whose, send, books }
+      const contestant =
+        args.placebets === undefined
+          ? living(settings, own)
+          : { name: whose, prepare, run: placing(Number(args.placebets), send, books) }
+      return { opened, books, contestant }
     }),
   )
   const [after, before] = contestants
@@ -205,14 +224,15 @@ try {
   })
   for (const { opened, books } of contestants) deepStrictEqual(await opened.recorded(), { ...books })
   const ratios = [
-    { name: 'times the lives per second', value: ratioOf(measured, sample => sample.perSecond) },
+    { name: 'times per second', value: ratioOf(measured, sample => sample.perSecond) },
     { name: "of the server's time", value: ratioOf(measured, sample => sample.serverUs) },
   ]
   const [one, other] = measured
   const each = one.samples.map((sample, round) =>
     (sample.perSecond / (other.samples[round]?.perSecond ?? Number.NaN)).toFixed(2),
   )
-  const title = `${args.engine}${args.outbox ? ', outbox' : ''}${args.hook ? ', hook' : ''}`
+  const load = args.placebets === undefined ? 'lives' : `placebets, ${args.placebets} callers`
+  const title = `${args.engine}, ${load}${args.outbox ? ', outbox' : ''}${args.hook ? ', hook' : ''}`
   console.log(tableOf({ title, measured, ratios, notes: [`Ratios of the rounds: ${each.join(' ')}`] }))
 } finally {
   await ground.close()

@@ -6,6 +6,12 @@ import { type Replicated, startReplicated } from '../../mariadb/replica.js'
 import { isMysql, noServer, processList } from '../../mysql/engine.js'
 import { keysOf, placeBet } from './wallet.js'
 
+/** The connections whose COMMIT waits for the replica. */
+async function waitingForReplica(admin: Pool): Promise<{ ID: number }[]> {
+  const [rows] = await admin.query(`SELECT ID FROM ${processList} WHERE STATE LIKE 'Waiting for semi-sync%'`)
+  return rows as { ID: number }[]
+}
+
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
@@ -24,7 +30,9 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     // MariaDB's default is 0, which `ready` rejects.
     await admin.query('SET GLOBAL sync_binlog = 1')
     await migrateMysql(admin)
-    await admin.query("INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000)")
+    await admin.query(
+      "INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000), ('bob', 'EUR', 1000)",
+    )
     await servers.caughtUp()
   })
   afterEach(async () => {
@@ -74,6 +82,40 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     servers.replica.resume()
   })
 
+  // The loop decides on what a conflict returns: only the primary may, and other callers need not wait for it.
+  test.each([
+    ['one conflict', ['alice']],
+    ['a batch of conflicts alone', ['alice', 'bob']],
+  ])('%s waits for the replica, and holds no lock of a player', async (name, playerIds) => {
+    const store = storeOn(['primary'], { timeoutMs: 60_000 })
+    await store.ready()
+    const admin = poolOn('primary')
+    const answered: unknown[] = []
+    servers.replica.pause()
+    let committed: Promise<unknown> = Promise.resolve()
+    try {
+      committed = Promise.all(
+        playerIds.map(async playerId =>
+          answered.push(await store.commit(placeBet(`${name}-${playerId}`, playerId, '2000'))),
+        ),
+      )
+      await expect.poll(() => waitingForReplica(admin), { timeout: 60_000 }).toHaveLength(1)
+      const locks = 'SELECT balance FROM bet_wallet.wallet_players WHERE player_id IN (?) FOR UPDATE NOWAIT'
+      await admin.query(locks, [playerIds])
+      expect(answered).toEqual([])
+    } finally {
+      servers.replica.resume()
+    }
+    await committed
+    expect(answered).toMatchObject(
+      playerIds.map(playerId => ({
+        status: 'conflict',
+        snapshot: { accounts: [{ playerId }] },
+      })),
+    )
+    await servers.caughtUp()
+  })
+
   // Why docs/mysql.md says: KILL CONNECTION, never KILL QUERY. On MySQL the wait goes on until the time limit.
   test.each([
     ['CONNECTION', 'unknown'],
@@ -89,14 +131,8 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
         ({ status }) => status,
         ({ code }) => code,
       )
-      const waiting = async () => {
-        const [rows] = await admin.query(
-          `SELECT ID FROM ${processList} WHERE STATE LIKE 'Waiting for semi-sync%'`,
-        )
-        return rows as { ID: number }[]
-      }
-      await expect.poll(waiting, { timeout: 60_000 }).toHaveLength(1)
-      for (const { ID } of await waiting()) await admin.query(`KILL ${kind} ${ID}`)
+      await expect.poll(() => waitingForReplica(admin), { timeout: 60_000 }).toHaveLength(1)
+      for (const { ID } of await waitingForReplica(admin)) await admin.query(`KILL ${kind} ${ID}`)
       expect(await committed).toBe(outcome === 'unknown' ? 'COMMIT_UNKNOWN' : 'committed')
     } finally {
       servers.replica.resume()
