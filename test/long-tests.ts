@@ -8,14 +8,14 @@ export const longTests = filesOf(
   `
     examples/start programs/exhaustive/exhaustive stores/mysql/kit tools/audit/audit stores/postgres/kit
     stores/postgres/failover docs/code-blocks stores/postgres/former-primary tools/random/simulation
-    stores/postgres/privileges stores/mysql/failures lookups/lookups outbox/poison properties/sequential
-    testing/harness stores/postgres/operator-errors tools/audit/broken testing/mutants
+    stores/mysql/failures lookups/lookups outbox/poison properties/sequential
+    testing/harness tools/audit/broken testing/mutants
     stores/accounts-two-processes outbox/relay package/tarball stores/added-credits
     stores/postgres/other-code stores/postgres/failures stores/hook-contract stores/one-change-per-batch
     stores/postgres/within-transaction stores/mysql/former-primary tools/audit/foreign-answers
     stores/mysql/replica stores/postgres/start-checks tools/random/fault-commands stores/ledger
     properties/concurrency stores/postgres/false-alarms stores/mysql/ready stores/mysql/players
-    stores/mysql/migrate lookups/owed tools/reconcile/outputs docs/shapes outbox/events properties/crash
+    stores/mysql/migrate lookups/owed docs/shapes outbox/events properties/crash
     stores/postgres/durability stores/mysql/durability stores/postgres/gone-clients stores/postgres/migrate
     tools/command/database-url tools/audit/later stores/postgres/attack tools/reconcile/databases
     properties/delivery stores/mysql/character-sets stores/postgres/reserved
@@ -55,7 +55,8 @@ export const releaseTests = filesOf(
     programs/incidents/restore programs/incidents/runbook postgres/server lookups/by-amount
     tools/random/platform-report http/json-large tools/audit/installed tools/wallets/independent/plain
     tools/command/check-postgres stores/postgres/patroni regular-expressions programs/bench/server
-    package/bundles`.trim(),
+    package/bundles programs/exhaustive/direct-execution stores/postgres/operator-errors tools/reconcile/outputs
+    stores/postgres/privileges`.trim(),
 )
 
 const first = [...longTests, ...filesOf('stores/postgres/ready')]

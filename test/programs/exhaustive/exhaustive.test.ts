@@ -6,11 +6,9 @@ import { faultyVariants } from './faulty-variants.js'
 import type { Reads } from './handler.js'
 import { unchanged, type Variant, withSnapshots } from './observed-store.js'
 import { type SearchResult, search, words } from './search.js'
-import { type Start, starts } from './starts.js'
+import { startNamed, starts } from './starts.js'
 import { attemptsThatSuffice, StateSpace } from './state-space.js'
-import { compare } from './tasks.js'
 
-const startNamed = (name: string) => starts.find(start => start.name === name) as Start
 const letterNamed = (name: string) => letters.findIndex(letter => letter.name === name)
 
 const tracesOf = (violated: SearchResult['violated']) =>
@@ -227,16 +225,4 @@ describe('the explorer', () => {
     expect(words(3)).toHaveLength((letters.length * (letters.length + 1) * (letters.length + 2)) / 6)
     expect(new Set(words(3).map(word => word.join())).size).toBe(words(3).length)
   })
-
-  test.each([
-    ['low balance', 'load-first'],
-    ['uncollected', 'commit-first'],
-  ] as const)(
-    'reaches from "%s", %s, exactly the ends of direct execution, which never merges states',
-    async (name, placebets) => {
-      const { schedules, differences } = await compare(startNamed(name), 2, placebets)
-      expect(differences).toEqual([])
-      expect(schedules).toBeGreaterThan(1000)
-    },
-  )
 })

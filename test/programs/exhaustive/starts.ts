@@ -44,3 +44,5 @@ export const starts: readonly Start[] = [
   start('low balance', 20_00n),
   start('placebet refused before', 20_00n, placebet, deposit(50_00n)),
 ]
+
+export const startNamed = (name: string) => starts.find(start => start.name === name) as Start
