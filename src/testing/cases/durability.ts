@@ -5,7 +5,7 @@ import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } fro
 import { sameAmount } from '../equality.js'
 import type { Wallet } from '../wallet.js'
 import { expectTrueResults, otherPlayers } from './all-or-nothing.js'
-import { hold, untilHeld } from './held-commits.js'
+import { whileHeld } from './held-commits.js'
 import { expectVisibleCommits } from './visible-commits.js'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
@@ -91,23 +91,18 @@ export const durabilityCases = casesOf({
   'WS-46 A crash during a commit leaves the whole commit or nothing of it': {
     needs: ['crash', 'holdCommit'],
     async run(before, context: CaseContext) {
-      const held = await hold(context, before)
       const changes = placeBet('t-1', 'b-1', { stake: '1' })
       const attempt = { changes, result: 'threw: no answer' }
-      const commit = before.commit(changes)
-      commit.then(
-        ({ status }) => {
-          attempt.result = status
-        },
-        () => undefined, // lost with the crash
-      )
-      try {
-        await untilHeld(context, held, commit)
+      await whileHeld(context, before, changes, async commit => {
+        commit.then(
+          ({ status }) => {
+            attempt.result = status
+          },
+          () => undefined, // lost with the crash
+        )
         const after = await before.connectBy('crash')
         await expectTrueResults(context, after, [attempt])
-      } finally {
-        held.release() // close(opened) might wait for the commit
-      }
+      })
     },
   },
   'WS-47 Transactions, refusals and tombstones never expire (D5)': {
@@ -128,20 +123,14 @@ export const durabilityCases = casesOf({
     needs: ['holdCommit'],
     players: [anna, ...otherPlayers],
     async run(wallet, context: CaseContext) {
-      const held = await hold(context, wallet)
-      const ofAnna = wallet.commit(placeBet('t-1', 'b-1'))
-      ofAnna.catch(() => undefined) // checked below, unless a check fails first
-      try {
-        await untilHeld(context, held, ofAnna)
+      const { commit } = await whileHeld(context, wallet, placeBet('t-1', 'b-1'), async () => {
         for (const player of otherPlayers) await expectCommittedMeanwhile(context, wallet, player)
         await context.withTimeout(
           "a load of anna to end while anna's commit is in progress",
           wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
         )
-      } finally {
-        held.release()
-      }
-      const result = await ofAnna
+      })
+      const result = await commit
       context.check(result.status === 'committed', "anna's bet committed", result)
     },
   },
