@@ -1,6 +1,7 @@
 /** The metrics of the list, into prom-client or OpenTelemetry: both are the operator's own. */
 import { subscribe } from '../diagnostics.js'
 import { check } from '../errors.js'
+import { sharing } from '../sharing.js'
 import { withTimeout } from '../timeout.js'
 import { type Labels, type Metric, metrics, prometheusName, type RelayStats, type Sample } from './metrics.js'
 
@@ -98,15 +99,9 @@ export function collectMetrics(
 
 /** Asks once for all metrics that are asked for at the same time; `null`: there is no answer. */
 function outboxReader(relay: { stats(): Promise<RelayStats> }): () => Promise<RelayStats | null> {
-  let asking: Promise<RelayStats | null> | null = null
-  return () => {
-    asking ??= (async () => await relay.stats())()
-      .catch(() => null)
-      .finally(() => {
-        asking = null
-      })
-    return withTimeout(asking, outboxMsMax, () => null)
-  }
+  // Async: a relay that throws at once rejects, too.
+  const ask = sharing(async () => await relay.stats())
+  return () => withTimeout(ask(), outboxMsMax, () => null).catch(() => null)
 }
 
 interface Instruments {

@@ -2,6 +2,7 @@
 import { check } from '../errors.js'
 import { fieldOf, textOf } from '../foreign-values.js'
 import { notify } from '../hooks.js'
+import { sharing } from '../sharing.js'
 import { withTimeout } from '../timeout.js'
 import { pathOf } from '../visible-text.js'
 
@@ -65,18 +66,12 @@ export function createHealth(options: HealthOptions): Health {
   const { metrics } = options
   check.func('metrics.metrics', metrics?.metrics ?? metrics)
   let isDraining = false
-  let checking: Promise<HealthAnswer> | null = null
 
-  function checked(): Promise<HealthAnswer> {
-    const late = () => answer(503, `the check took more than ${timeoutMs / 1_000} s`)
-    const checkOnce = async () => answer(200, `ready${detailOf(await options.check())}`)
-    checking ??= withTimeout(checkOnce(), timeoutMs, late)
-      .catch((error: unknown) => answer(503, textOf(error)))
-      .finally(() => {
-        checking = null
-      })
-    return checking
-  }
+  const late = () => answer(503, `the check took more than ${timeoutMs / 1_000} s`)
+  const checkOnce = async () => answer(200, `ready${detailOf(await options.check())}`)
+  const checked = sharing(() =>
+    withTimeout(checkOnce(), timeoutMs, late).catch((error: unknown) => answer(503, textOf(error))),
+  )
 
   const health: Health = {
     live: () => answer(200, 'alive'),

@@ -50,22 +50,29 @@ const ownerOfBet: Record<string, { playerId: string; currency: string }> = {
 
 const players = initialPlayers.map(({ playerId }) => playerId)
 
+/** One of the values: first a group of them is chosen by its weight. */
+const weighted = <T>(...groups: readonly (readonly [weight: number, ...values: T[]])[]): fc.Arbitrary<T> =>
+  fc.oneof(...groups.map(([weight, ...values]) => ({ weight, arbitrary: fc.constantFrom(...values) })))
+
+/** A record, as one of several that are chosen by their weights. */
+const record = <T>(weight: number, of: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) => ({
+  weight,
+  arbitrary: fc.record(of),
+})
+
 /** Mostly ordinary amounts; some that a float cannot add or represent exactly. */
-export const amount: fc.Arbitrary<Cents> = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom(30_00n, 60_00n, 10_00n, 100_00n, 100_01n) },
-  { weight: 2, arbitrary: fc.constantFrom(0n) },
-  { weight: 3, arbitrary: fc.constantFrom(10n, 20n, 1n) },
-  { weight: 2, arbitrary: fc.constantFrom(300_00n) },
-  { weight: 1, arbitrary: fc.constantFrom(999_999_999_999_999_99n) },
+export const amount: fc.Arbitrary<Cents> = weighted(
+  [12, 30_00n, 60_00n, 10_00n, 100_00n, 100_01n],
+  [2, 0n],
+  [3, 10n, 20n, 1n],
+  [2, 300_00n],
+  [1, 999_999_999_999_999_99n],
 )
 
 const format: fc.Arbitrary<AmountFormat> = fc.constantFrom('text', 'trailing-zeros', 'number', 'exponent')
 
 export const policy: fc.Arbitrary<WalletPolicy> = fc.record({
-  clawbacks: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(true) },
-    { weight: 1, arbitrary: fc.constant(false) },
-  ),
+  clawbacks: weighted([4, true], [1, false]),
   debitMax: fc.constantFrom(90_00n, 10n ** 30n),
 })
 
@@ -78,31 +85,16 @@ export const permissivePolicy: WalletPolicy = {
   defaultCurrency: homeCurrency,
 }
 
-const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
-  fc.oneof(
-    { weight: 12, arbitrary: fc.constant(usual) },
-    { weight: 1, arbitrary: fc.constantFrom(...others) },
-  )
+const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> => weighted([12, usual], [1, ...others])
 
-const defect: fc.Arbitrary<BodyDefect> = fc.oneof(
-  { weight: 30, arbitrary: fc.constant<BodyDefect>('none') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<BodyDefect>('missing-transaction-id', 'nul-in-player-id', 'incomplete-date'),
-  },
+const defect = weighted<BodyDefect>(
+  [30, 'none'],
+  [1, 'missing-transaction-id', 'nul-in-player-id', 'incomplete-date'],
 )
 
-const fault: fc.Arbitrary<InjectedFault> = fc.oneof(
-  { weight: 16, arbitrary: fc.constant<InjectedFault>('none') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<InjectedFault>(
-      'load-throws',
-      'commit-unavailable',
-      'lost-before-commit',
-      'lost-after-commit',
-    ),
-  },
+const fault = weighted<InjectedFault>(
+  [16, 'none'],
+  [1, 'load-throws', 'commit-unavailable', 'lost-before-commit', 'lost-after-commit'],
 )
 
 /** Half of the placebets are committed without a load. */
@@ -114,10 +106,7 @@ export const hook: fc.Arbitrary<SessionHook> = fc.constantFrom(
 )
 
 /** `null`: a unique id, assigned by `concrete`. */
-const transactionId = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: fc.constantFrom('t1', 't2', 't3') },
-)
+const transactionId = weighted([4, null], [1, 't1', 't2', 't3'])
 
 type Unidentified = ModelRequest extends infer R
   ? R extends ModelRequest
@@ -134,47 +123,30 @@ const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
   }
   const currency = rarely(owner.currency, 'EUR', 'JPY', 'BTC')
   return fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        operation: fc.constant('placebet' as const),
-        ...common,
-        amount,
-        currency,
-        sessionEnded: fc.constantFrom(false, false, false, false, true),
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        operation: fc.constant('settlement' as const),
-        ...common,
-        type: fc.constantFrom(
-          'BET_PAID' as const,
-          'BET_PAID' as const,
-          'VOIDED' as const,
-          'CASHOUT' as const,
-        ),
-        amount,
-        currency,
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        operation: fc.constant('unsettlement' as const),
-        ...common,
-        type: fc.constantFrom('UNSCORED' as const, 'UNSCORED' as const, 'UNVOIDED' as const),
-      }),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        operation: fc.constant('rollbackbet' as const),
-        ...common,
-        type: rarely('TECHNICAL_ERROR' as const, 'MANUAL' as const),
-      }),
-    },
+    record(4, {
+      operation: fc.constant('placebet' as const),
+      ...common,
+      amount,
+      currency,
+      sessionEnded: fc.constantFrom(false, false, false, false, true),
+    }),
+    record(4, {
+      operation: fc.constant('settlement' as const),
+      ...common,
+      type: fc.constantFrom('BET_PAID' as const, 'BET_PAID' as const, 'VOIDED' as const, 'CASHOUT' as const),
+      amount,
+      currency,
+    }),
+    record(4, {
+      operation: fc.constant('unsettlement' as const),
+      ...common,
+      type: fc.constantFrom('UNSCORED' as const, 'UNSCORED' as const, 'UNVOIDED' as const),
+    }),
+    record(3, {
+      operation: fc.constant('rollbackbet' as const),
+      ...common,
+      type: rarely('TECHNICAL_ERROR' as const, 'MANUAL' as const),
+    }),
   )
 }
 
@@ -195,12 +167,9 @@ type Move =
 
 const betId = fc.constantFrom('b1', 'b1', 'b1', 'b1', 'b1', 'b1', 'b2', 'b2', 'b2', 'b3', 'b4', 'b5')
 
-const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Change>('nothing') },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<Change>('player', 'bet', 'amount', 'currency', 'type', 'operation'),
-  },
+const change = weighted<Change>(
+  [6, 'nothing'],
+  [2, 'player', 'bet', 'amount', 'currency', 'type', 'operation'],
 )
 
 const moneyStep: fc.Arbitrary<HistoryStep> = fc
@@ -214,21 +183,15 @@ const moneyStep: fc.Arbitrary<HistoryStep> = fc
 
 const otherStep: fc.Arbitrary<HistoryStep> = fc.oneof(
   { weight: 6, arbitrary: moneyStep },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      step: fc.constantFrom('restore-player' as const, 'remove-player' as const, 'restore-player' as const),
-      playerId: fc.constantFrom(...players),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      step: fc.constant('change-currency' as const),
-      playerId: fc.constantFrom('ann', 'ann', 'cy'),
-      currency: fc.constantFrom('EUR', 'BTC'),
-    }),
-  },
+  record(1, {
+    step: fc.constantFrom('restore-player' as const, 'remove-player' as const, 'restore-player' as const),
+    playerId: fc.constantFrom(...players),
+  }),
+  record(1, {
+    step: fc.constant('change-currency' as const),
+    playerId: fc.constantFrom('ann', 'ann', 'cy'),
+    currency: fc.constantFrom('EUR', 'BTC'),
+  }),
 )
 
 const call = (faults: fc.Arbitrary<InjectedFault>, defects: fc.Arbitrary<BodyDefect>): fc.Arbitrary<Move> =>

@@ -583,7 +583,7 @@ const ofDurability = {
   ),
   'lost-connection-swallowed': mutant(
     'WS-46 a connection that is lost during a commit is answered as committed',
-    swallowing(ConnectionLost, '70'),
+    swallowing(ConnectionLost, '99'),
   ),
   'transactions-expire': mutant(
     'WS-47 transactions expire after 30 days',

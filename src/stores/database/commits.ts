@@ -103,7 +103,7 @@ export class Commits {
     } catch (error) {
       return await this.#recover(entries, retries, error)
     }
-    const loaded = new Map(rowsOfKeys(answer.loaded).map(rows => [rows.first.key_index, rows]))
+    const loaded = new Map(rowsOfKeys(answer.loaded).map(rows => [rows[0].key_index, rows]))
     answerEach(entries, answer.rows, {
       indexOf: row => row.item_index,
       answer: (entry, row) => this.#answer(entry, row, loaded.get(row.item_index)),

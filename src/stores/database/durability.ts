@@ -1,7 +1,8 @@
 /** Whether an answered commit survives the loss of its server, as the server itself reports it. */
+
+import { sharing } from '../../sharing.js'
 import { QueryFailed } from './deadline.js'
 import type { MakeError } from './errors.js'
-import { sharing } from './sharing.js'
 
 /**
  * - `alone`: an answered commit is on one server, as far as the store can see.

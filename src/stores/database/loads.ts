@@ -55,7 +55,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
       return
     }
     answerEach(entries, rowsOfKeys(rows), {
-      indexOf: ({ first }) => first.key_index,
+      indexOf: ([{ key_index }]) => key_index,
       answer: (entry, ofKey) => entry.resolve(snapshotOf(entry.item, ofKey, settings)),
       missing: errors.noRow,
     })
@@ -72,24 +72,21 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
 }
 
 /** The rows of a key: they differ in the account only. */
-export interface RowsOfKey {
-  first: LoadRow
-  others: LoadRow[]
-}
+export type RowsOfKey = [LoadRow, ...LoadRow[]]
 
 export function rowsOfKeys(rows: readonly LoadRow[]): RowsOfKey[] {
   const ofKeys = new Map<number, RowsOfKey>()
   for (const row of rows) {
     const known = ofKeys.get(row.key_index)
-    if (known === undefined) ofKeys.set(row.key_index, { first: row, others: [] })
-    else known.others.push(row)
+    if (known === undefined) ofKeys.set(row.key_index, [row])
+    else known.push(row)
   }
   return [...ofKeys.values()]
 }
 
 /** @throws `INVALID_PLAYERS_TABLE` */
 export function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: SnapshotSettings): WalletSnapshot {
-  const { bet, transaction } = rows.first
+  const [{ bet, transaction }] = rows
   return {
     accounts: accountsOf(keys.playerId, rows, settings),
     bet: bet === null ? null : betFromRow(keys.betId, bet),
@@ -98,10 +95,10 @@ export function snapshotOf(keys: WalletKeys, rows: RowsOfKey, settings: Snapshot
 }
 
 /** @throws `INVALID_PLAYERS_TABLE` for two rows of one account */
-function accountsOf(playerId: string, { first, others }: RowsOfKey, settings: SnapshotSettings): Account[] {
-  if (first.currency === null) return []
+function accountsOf(playerId: string, rows: RowsOfKey, settings: SnapshotSettings): Account[] {
+  if (rows[0].currency === null) return []
   const { errors, players } = settings
-  const accounts = [first, ...others].map(row => accountOf(playerId, row, settings))
+  const accounts = rows.map(row => accountOf(playerId, row, settings))
   const isSecond = ({ currency }: Account, index: number) =>
     index > 0 &&
     (!players.accountPerCurrency || accounts.findIndex(each => each.currency === currency) < index)

@@ -8,11 +8,9 @@ export interface ServerError {
   /** `ERROR`, `FATAL` or `PANIC`; with pg in the language of the server, and some drivers leave it out. */
   readonly severity: string | undefined
   readonly message: string
-  /** What the error is about, where the server says it: the violated constraint and its table. */
+  /** The table that the error is about, where the server says it. */
   readonly schema: string | undefined
   readonly table: string | undefined
-  readonly constraint: string | undefined
-  readonly dataType: string | undefined
 }
 
 /** Drizzle, Slonik and Prisma wrap an error once or twice; a wrapper of the operator may do it again. */
@@ -48,8 +46,6 @@ export function serverErrorOf(error: unknown): ServerError | null {
       message: text('originalMessage') ?? text('message') ?? '',
       schema: text('schema') ?? text('schema_name'),
       table: text('table') ?? text('table_name'),
-      constraint: text('constraint') ?? text('constraint_name'),
-      dataType: text('dataType') ?? text('data type_name'),
     }
   }
   return null

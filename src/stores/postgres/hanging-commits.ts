@@ -2,8 +2,9 @@
  * A commit that waits for a synchronous standby must not be cancelled, and does not notice that its client
  * has gone: each keeps a session of the server. While one of them hangs, no further commit is sent.
  */
+
+import { sharing } from '../../sharing.js'
 import { QueryFailed } from '../database/deadline.js'
-import { sharing } from '../database/sharing.js'
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 

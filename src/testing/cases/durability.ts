@@ -1,11 +1,11 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
-import type { Account, Bet, CommitResult, WalletChanges } from '../../store.js'
+import type { Account, Bet } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import type { Wallet } from '../wallet.js'
-import { otherPlayers } from './all-or-nothing.js'
-import { hold, untilHeld } from './held-commits.js'
+import { expectTrueResults, otherPlayers } from './all-or-nothing.js'
+import { whileHeld } from './held-commits.js'
 import { expectVisibleCommits } from './visible-commits.js'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
@@ -91,29 +91,18 @@ export const durabilityCases = casesOf({
   'WS-46 A crash during a commit leaves the whole commit or nothing of it': {
     needs: ['crash', 'holdCommit'],
     async run(before, context: CaseContext) {
-      const held = await hold(context, before)
-      const changes = placeBet('t-1', 'b-1')
-      const commit = before.commit(changes)
-      const answers: CommitResult[] = []
-      commit.then(
-        answer => answers.push(answer),
-        () => undefined, // lost with the crash
-      )
-      try {
-        await untilHeld(context, held, commit)
+      const changes = placeBet('t-1', 'b-1', { stake: '1' })
+      const attempt = { changes, result: 'threw: no answer' }
+      await whileHeld(context, before, changes, async commit => {
+        commit.then(
+          ({ status }) => {
+            attempt.result = status
+          },
+          () => undefined, // lost with the crash
+        )
         const after = await before.connectBy('crash')
-        const written = await allOrNothing(context, after, changes)
-        // If the commit was answered, the answer must be true.
-        for (const { status } of answers) {
-          context.check(
-            (status === 'committed') === written,
-            `a true answer (${written ? 'the whole commit' : 'nothing'} is written), or none`,
-            status,
-          )
-        }
-      } finally {
-        held.release() // close(opened) might wait for the commit
-      }
+        await expectTrueResults(context, after, [attempt])
+      })
     },
   },
   'WS-47 Transactions, refusals and tombstones never expire (D5)': {
@@ -134,20 +123,14 @@ export const durabilityCases = casesOf({
     needs: ['holdCommit'],
     players: [anna, ...otherPlayers],
     async run(wallet, context: CaseContext) {
-      const held = await hold(context, wallet)
-      const ofAnna = wallet.commit(placeBet('t-1', 'b-1'))
-      ofAnna.catch(() => undefined) // checked below, unless a check fails first
-      try {
-        await untilHeld(context, held, ofAnna)
+      const { commit } = await whileHeld(context, wallet, placeBet('t-1', 'b-1'), async () => {
         for (const player of otherPlayers) await expectCommittedMeanwhile(context, wallet, player)
         await context.withTimeout(
           "a load of anna to end while anna's commit is in progress",
           wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
         )
-      } finally {
-        held.release()
-      }
-      const result = await ofAnna
+      })
+      const result = await commit
       context.check(result.status === 'committed', "anna's bet committed", result)
     },
   },
@@ -171,26 +154,4 @@ async function expectNoBet(context: CaseContext, wallet: Wallet, betId: string):
   const bet: Bet | null = await wallet.bet(betId)
   context.check(bet === null, `no bet ${betId}`, bet)
   await wallet.expectBalance('anna', '100')
-}
-
-/** Checks that the changes are written as a whole or not at all, and returns which. */
-async function allOrNothing(
-  context: CaseContext,
-  wallet: Wallet,
-  { transaction, bet }: WalletChanges,
-): Promise<boolean> {
-  const parts = {
-    transaction: (await wallet.transaction(transaction.operation, transaction.transactionId)) !== null,
-    bet: bet !== null && (await wallet.bet(bet.betId)) !== null,
-    balance: !sameAmount(await wallet.balance(transaction.playerId), '100'),
-  }
-  const written = Object.values(parts).filter(Boolean).length
-  context.check(
-    written === 0 || written === 3,
-    'transaction, bet and balance all written, or none of them',
-    Object.entries(parts)
-      .map(([part, isWritten]) => `${part} ${isWritten ? 'written' : 'missing'}`)
-      .join(', '),
-  )
-  return written === 3
 }

@@ -1,10 +1,9 @@
 /** External writers: PAM code changes balances and bets beside the library. */
-import type { CommitResult } from '../../store.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
-import type { HeldCommit } from '../harness.js'
 import type { Wallet } from '../wallet.js'
-import { hold, untilHeld } from './held-commits.js'
+import { whileHeld } from './held-commits.js'
 
 export const otherWriterCases = casesOf({
   'WS-75 load returns a balance that includes external deposits': {
@@ -54,9 +53,8 @@ export const otherWriterCases = casesOf({
   'WS-79 A commit does not overwrite a deposit that is made while the commit is in progress': {
     needs: ['depositExternally', 'holdCommit'],
     async run(wallet, context: CaseContext) {
-      const held = await hold(context, wallet)
-      const commit = wallet.commit(placeBet('t-1', 'b-1'))
-      const result = await writeDuring(context, held, commit, () => deposit(context, wallet, '50'))
+      const changes = placeBet('t-1', 'b-1')
+      const result = await writeDuring(context, wallet, changes, () => deposit(context, wallet, '50'))
       const committed = result.status === 'committed'
       context.check(committed || result.status === 'conflict', 'committed or conflict', result)
       await wallet.expectBalance('anna', committed ? '120' : '150', 'it includes the deposit of 50')
@@ -108,9 +106,8 @@ export const otherWriterCases = casesOf({
     async run(wallet, context: CaseContext) {
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const before = await wallet.existingBet('b-1')
-      const held = await hold(context, wallet)
-      const commit = wallet.commit(settleBet(before, 's-1', '5', { type: 'VOIDED' }))
-      const result = await writeDuring(context, held, commit, () =>
+      const changes = settleBet(before, 's-1', '5', { type: 'VOIDED' })
+      const result = await writeDuring(context, wallet, changes, () =>
         settleExternally(context, wallet, 'pam-1', '60'),
       )
       const committed = result.status === 'committed'
@@ -126,16 +123,14 @@ export const otherWriterCases = casesOf({
 /** Turns of the event loop in which the external writer may finish, unless it waits for the held commit. */
 const turnsMax = 1000
 
-/** Runs an external write while the commit is held. A write that waits for the commit finishes after it. */
+/** Runs an external write while a commit is held. A write that waits for the commit finishes after it. */
 async function writeDuring(
   context: CaseContext,
-  held: HeldCommit,
-  commit: Promise<CommitResult>,
+  wallet: Wallet,
+  changes: WalletChanges,
   write: () => Promise<void>,
 ): Promise<CommitResult> {
-  commit.catch(() => undefined) // awaited below, unless a check fails first
-  try {
-    await untilHeld(context, held, commit)
+  const { commit } = await whileHeld(context, wallet, changes, async (_, held) => {
     let ended = false
     const written = write().finally(() => {
       ended = true
@@ -147,9 +142,7 @@ async function writeDuring(
     context.trace.note('kit', 'releases the held commit')
     held.release()
     await context.withTimeout('the external write to finish', written)
-  } finally {
-    held.release()
-  }
+  })
   return commit
 }
 

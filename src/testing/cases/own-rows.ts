@@ -5,7 +5,7 @@ import { faultyStore } from '../faulty-store.js'
 import { call } from '../platform-calls.js'
 import type { Wallet } from '../wallet.js'
 import { commitBets, commitBetsOfOthers, otherPlayers } from './all-or-nothing.js'
-import { hold, untilHeld } from './held-commits.js'
+import { whileHeld } from './held-commits.js'
 import { commitBetsWhileHeld } from './lock-waits.js'
 import { refuseBetsOfAnna } from './pam-rules.js'
 
@@ -41,18 +41,12 @@ export const ownRowCases = casesOf({
   'WS-94 A crash during a commit leaves its own row with the whole commit, or none': {
     needs: ['ownRows', 'crash', 'holdCommit'],
     async run(before, context: CaseContext) {
-      const held = await hold(context, before)
-      const commit = before.commit(placeBet('t-1', 'b-1'))
-      commit.catch(() => undefined) // lost with the crash
-      try {
-        await untilHeld(context, held, commit)
+      await whileHeld(context, before, placeBet('t-1', 'b-1'), async () => {
         const after = await before.connectBy('crash')
         await after.expectOwnRows()
         await after.commit(placeBet('t-1', 'b-1'))
         await after.expectOwnRows()
-      } finally {
-        held.release() // close(opened) might wait for the commit
-      }
+      })
     },
   },
 })

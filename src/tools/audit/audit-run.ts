@@ -1,25 +1,31 @@
 /** What all cases of one audit share. */
+import { randomBytes } from 'node:crypto'
 import type { Decimal } from '../numbers/decimal.js'
 import type { Json } from '../wire/json.js'
-import type { Client } from './client.js'
-import type { ForeignAnswerLog, RateLimit } from './foreign-answers.js'
+import { Client } from './client.js'
+import { ForeignAnswerLog, RateLimit } from './foreign-answers.js'
 import type { AuditSettings } from './options.js'
 import type { OutageLog } from './retries.js'
 
-export interface AuditRun {
-  readonly settings: AuditSettings
+export class AuditRun {
   readonly client: Client
-  readonly ids: { next(): string }
-  readonly reading: BalanceReading
-  readonly outages: OutageLog
+  readonly ids = idsOfRun()
+  readonly reading: BalanceReading = { by: 'rollback', reason: null, last: null, home: null, bets: new Map() }
+  readonly outages: OutageLog = { all: [], excused: new Set(), wastedMs: 0 }
   readonly foreignAnswers: ForeignAnswerLog
   readonly rateLimit: RateLimit
   /** The betIds of all placebets that were answered with success. */
-  readonly acceptedBets: Set<string>
+  readonly acceptedBets = new Set<string>()
   /** By type of the settlements that cases need: whether one has succeeded. */
-  readonly settled: Map<string, boolean>
+  readonly settled = new Map<string, boolean>()
   /** Of the cases so far. */
-  readonly balances: CaseBalances[]
+  readonly balances: CaseBalances[] = []
+
+  constructor(readonly settings: AuditSettings) {
+    this.client = new Client(settings)
+    this.foreignAnswers = new ForeignAnswerLog(settings)
+    this.rateLimit = new RateLimit(settings.signal)
+  }
 }
 
 /** The balance before a case, and after it has rolled back its bets. */
@@ -45,4 +51,16 @@ interface BalanceReading {
   home: { currency: string; balance: Decimal } | null
   /** By currency of an account: the bet, rolled back, whose further rollbacks read the balance (D12). */
   readonly bets: Map<string, { betId: string; playerId: string }>
+}
+
+/** New in each run: `au-mf3k2x9q1a-17`. */
+function idsOfRun(): { next(): string } {
+  const run = `${Date.now().toString(36)}${randomBytes(3).toString('hex')}`
+  let count = 0
+  return {
+    next() {
+      count += 1
+      return `au-${run}-${count}`
+    },
+  }
 }

@@ -1,6 +1,14 @@
 /** The report for people: what the terminal and the page print. */
 import { countText, durationText, momentText } from '../report/figures.js'
-import type { Block, Fact, Finding, Report, Tone } from '../report/model.js'
+import {
+  type Block,
+  type Fact,
+  type Finding,
+  onPage,
+  type Report,
+  section,
+  type Tone,
+} from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { callsOf } from './excerpt.js'
 import { describeForeign } from './foreign-answers.js'
@@ -49,25 +57,22 @@ export function reportOf(report: AuditReport): Report {
       ['started', momentText(startedAt)],
     ],
     sections: [
-      {
-        heading: "Answers that are not the interface's",
-        blocks: [{ kind: 'list', items: report.foreignAnswers.map(describeForeign) }],
-      },
-      {
-        heading: countText(findings.length, 'finding'),
-        blocks: [{ kind: 'findings', findings: first, total: first.length }],
-      },
+      section("Answers that are not the interface's", {
+        kind: 'list',
+        items: report.foreignAnswers.map(describeForeign),
+      }),
+      section(countText(findings.length, 'finding'), {
+        kind: 'findings',
+        findings: first,
+        total: first.length,
+      }),
       { heading: 'Cases', only: 'text', blocks: [tableOf(results)] },
-      {
-        heading: 'Cases',
-        only: 'page',
-        blocks: [tableOf(results), { kind: 'findings', findings: results.map(caseOf) }],
-      },
-      { heading: 'Skipped', blocks: [{ kind: 'facts', facts: skippedFacts(results) }] },
-      {
-        heading: 'What this audit cannot see',
-        blocks: [{ kind: 'list', items: [...(reading === null ? [] : [reading]), ...limitations] }],
-      },
+      onPage('Cases', tableOf(results), { kind: 'findings', findings: results.map(caseOf) }),
+      section('Skipped', { kind: 'facts', facts: skippedFacts(results) }),
+      section('What this audit cannot see', {
+        kind: 'list',
+        items: [...(reading === null ? [] : [reading]), ...limitations],
+      }),
     ],
     footnotes: [
       'A failed MUST loses or creates money, or violates the interface; a failed SHOULD causes disputes or work.',

@@ -1,16 +1,14 @@
 /** Runs the cases one after the other: all of them compare the balance of one player. */
-import { randomBytes } from 'node:crypto'
 import { compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
 import { type Answer, describeAnswer } from './answer.js'
 import { type AuditCase, factsOf, type Need } from './audit-case.js'
-import type { AuditRun } from './audit-run.js'
+import { AuditRun } from './audit-run.js'
 import { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { Client } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
-import { ForeignAnswerLog, RateLimit, senderOf } from './foreign-answers.js'
+import { senderOf } from './foreign-answers.js'
 import { limitationsOf } from './limitations.js'
 import type { AuditSettings } from './options.js'
 import { checkTarget, estimateOf, unitsNeeded } from './preflight.js'
@@ -19,19 +17,8 @@ import { TwoPartCases } from './two-part-cases.js'
 
 export async function runAudit(settings: AuditSettings, cases: readonly AuditCase[]): Promise<AuditReport> {
   const beganAt = new Date()
-  const client = new Client(settings)
-  const run: AuditRun = {
-    settings,
-    client,
-    ids: idsOfRun(),
-    reading: { by: 'rollback', reason: null, last: null, home: null, bets: new Map() },
-    outages: { all: [], excused: new Set(), wastedMs: 0 },
-    foreignAnswers: new ForeignAnswerLog(settings),
-    rateLimit: new RateLimit(settings.signal),
-    acceptedBets: new Set(),
-    settled: new Map(),
-    balances: [],
-  }
+  const run = new AuditRun(settings)
+  const { client } = run
   try {
     const begin = new CaseContext(run, 'begin')
     const before = await checkTarget(
@@ -107,18 +94,6 @@ async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Deci
     await settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
   }
   return { results, balance, isStopped: stopReason !== null, hasRestartFailed: twoParts.hasRestartFailed }
-}
-
-/** New in each run: `au-mf3k2x9q1a-17`. */
-function idsOfRun(): { next(): string } {
-  const run = `${Date.now().toString(36)}${randomBytes(3).toString('hex')}`
-  let count = 0
-  return {
-    next() {
-      count += 1
-      return `au-${run}-${count}`
-    },
-  }
 }
 
 /** Stakes what uncollected clawbacks have left, so that the player can be audited again. */

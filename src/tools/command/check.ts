@@ -3,7 +3,7 @@ import { StoreError } from '../../stores/database/errors.js'
 import { type CheckedServer, describe, type Finding, finding } from '../check/finding.js'
 import { checkMysqlServers } from '../check/mysql.js'
 import { countText } from '../report/figures.js'
-import type { Report, Section } from '../report/model.js'
+import { type Report, type Section, section } from '../report/model.js'
 import { type Database, RightMissing } from './database.js'
 import {
   databaseUrlOf,
@@ -132,7 +132,7 @@ function sectionOf(heading: string, findings: readonly Finding[]): Section {
   const found = findings.map(({ subject, state, text, lines }) => ({
     ...{ ...marks[state], name: subject, title: text, code: lines },
   }))
-  return { heading, blocks: [{ kind: 'findings', findings: found }] }
+  return section(heading, { kind: 'findings', findings: found })
 }
 
 function reportOf(servers: readonly CheckedServer[], together: readonly Finding[]): Report {
@@ -151,13 +151,11 @@ function reportOf(servers: readonly CheckedServer[], together: readonly Finding[
       word: problems > 0 ? 'problems' : unknown > 0 ? 'unknown' : 'ok',
       sentence: [countText(problems, 'problem'), ...others].join(', '),
     },
-    facts: [],
     sections: [
       ...servers.map(({ server, version, user, findings }) =>
         sectionOf(version === null ? server : `${server}: ${version}, as ${user}`, findings),
       ),
       sectionOf('All servers', together),
     ],
-    footnotes: [],
   }
 }

@@ -37,7 +37,7 @@ Your players' table is not changed. Where there is nothing to do, it only reads.
         const { schema = 'bet_wallet', players } = tables
         const sentence = `the schema ${schema}, for ${players?.table ?? "a players' table of its own"}.`
         const verdict = { tone: 'pass', word, sentence } as const
-        printReport({ title: 'Migration', verdict, facts: [], sections: [], footnotes: [] })
+        printReport({ title: 'Migration', verdict, sections: [] })
       }
       return 0
     })

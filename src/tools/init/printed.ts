@@ -1,5 +1,5 @@
 /** What `init` proposes and writes, for people. */
-import type { Block, Fact, Report } from '../report/model.js'
+import { type Report, section } from '../report/model.js'
 import { shellWord } from '../wire/curl.js'
 import {
   dropViewStatement,
@@ -22,8 +22,6 @@ export function proposalReport(
 ): Report {
   const { questions, notes } = { questions: [], notes: [], ...proposal }
   const missing = questions.map(({ option }) => `--${option}`).join(' and ')
-  const textOf = (text: string): Block => ({ kind: 'text', text })
-  const factsOf = (facts: readonly Fact[]): Block => ({ kind: 'facts', facts })
   return {
     title: "The mapping of your players' table",
     verdict:
@@ -32,17 +30,19 @@ export function proposalReport(
         : { tone: 'warn', word: 'Unclear', sentence: `state ${missing}` },
     facts: proposal.reasons.map(({ part, value, reason }) => [part, `${value}: ${reason}`]),
     sections: [
-      ...questions.map(({ option, text, choices }) => ({
-        heading: `--${option}`,
-        blocks: [textOf(text), factsOf(choices.map(({ value, reason }) => [value, reason]))],
-      })),
-      {
-        heading: 'The greatest balance of each currency: compare it with what the player sees',
-        blocks: [{ kind: 'list', items: balances }],
-      },
-      { heading: 'Notes', blocks: [{ kind: 'list', items: notes }] },
+      ...questions.map(({ option, text, choices }) =>
+        section(
+          `--${option}`,
+          { kind: 'text', text },
+          { kind: 'facts', facts: choices.map(({ value, reason }) => [value, reason]) },
+        ),
+      ),
+      section('The greatest balance of each currency: compare it with what the player sees', {
+        kind: 'list',
+        items: balances,
+      }),
+      section('Notes', { kind: 'list', items: notes }),
     ],
-    footnotes: [],
   }
 }
 
@@ -63,14 +63,7 @@ export interface Project {
 export const projectReport = (project: Project): Report => ({
   title: "A wallet for your players' table",
   verdict: { tone: 'pass', word: 'Written', sentence: project.paths.join(', ') },
-  facts: [],
-  sections: [
-    {
-      heading: 'Next (docs/first-hour.md)',
-      blocks: [{ kind: 'code', text: nextSteps(project).join('\n') }],
-    },
-  ],
-  footnotes: [],
+  sections: [section('Next (docs/first-hour.md)', { kind: 'code', text: nextSteps(project).join('\n') })],
 })
 
 function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string[] {

@@ -1,7 +1,7 @@
 /** A run for people: the model that the printers of reports print, and its progress on one line. */
 import type { Chart } from '../report/chart.js'
 import { countText, durationText, momentText, numberText } from '../report/figures.js'
-import type { Block, Fact, Finding, Report, Section } from '../report/model.js'
+import { type Block, type Fact, type Finding, onPage, type Report, section } from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { textOf } from '../report/text.js'
 import {
@@ -40,8 +40,6 @@ const curvesMax = 12
 
 export function simulationReport(report: SimulationReport): Report {
   const { target, startedAt, passed, stopped, differences, differencesCount, timeline, faults } = report
-  const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
-  const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
   return {
     title: `Random run on ${target}`,
     verdict: {

@@ -1,7 +1,7 @@
 /** A reconciliation as a report: for a terminal, for finance, for the platform and for the archive. */
 
 import { countText, durationText, numberText } from '../report/figures.js'
-import type { Block, Cell, Finding, Report, Section } from '../report/model.js'
+import { type Block, type Cell, type Finding, type Report, type Section, section } from '../report/model.js'
 import { pageOf } from '../report/page.js'
 import { textOf } from '../report/text.js'
 import {
@@ -50,13 +50,13 @@ export function reconciliationReport(reconciliation: Reconciliation): Report {
       ['Duration', durationText(durationMs)],
     ],
     sections: [
-      { heading: 'Totals', blocks: [totalsTable(reconciliation)] },
-      { heading: 'Net for players', blocks: [netTable(reconciliation)] },
-      { heading: 'Differences', blocks: kindsTable(reconciliation) },
+      section('Totals', totalsTable(reconciliation)),
+      section('Net for players', netTable(reconciliation)),
+      section('Differences', ...kindsTable(reconciliation)),
       ...kinds.map(kind => sectionOf(kind, differences)),
-      { heading: 'Bets that differ most', blocks: [groupsTable('Bet', bets, betsOmitted)] },
-      { heading: 'Players that differ most', blocks: [groupsTable('Player', players, playersOmitted)] },
-      { heading: 'What was not compared', blocks: [{ kind: 'list', items: notes }] },
+      section('Bets that differ most', groupsTable('Bet', bets, betsOmitted)),
+      section('Players that differ most', groupsTable('Player', players, playersOmitted)),
+      section('What was not compared', { kind: 'list', items: notes }),
     ],
     footnotes: [
       "A positive amount: the player has that much more in the wallet than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact.",
@@ -162,13 +162,11 @@ function kindsTable({ kinds, differencesOmitted: omitted }: Reconciliation): Blo
 function sectionOf({ kind, title, sentence, count }: KindTotal, all: readonly Difference[]): Section {
   const ofKind = all.filter(difference => difference.kind === kind)
   const findings = ofKind.map((each, index) => ({ ...findingOf(each), ...(index === 0 && { anchor: kind }) }))
-  return {
-    heading: `${title}: ${numberText(count)}`,
-    blocks: [
-      { kind: 'text', text: sentence },
-      { kind: 'findings', findings, total: count },
-    ],
-  }
+  return section(
+    `${title}: ${numberText(count)}`,
+    { kind: 'text', text: sentence },
+    { kind: 'findings', findings, total: count },
+  )
 }
 
 function findingOf({ report, wallet, effects, explanation, bet }: Difference): Finding {

@@ -7,7 +7,7 @@ import type { BetHistory, RecordedTransaction } from '../../lookups/records.js'
 import { isLegacy } from '../../lookups/steps.js'
 import { add, isZero } from '../../money.js'
 import { countText, momentText } from '../report/figures.js'
-import type { Fact, Report } from '../report/model.js'
+import { type Fact, type Report, section } from '../report/model.js'
 import {
   balancesOf,
   changes,
@@ -32,13 +32,13 @@ export function betReport(history: BetHistory): Report {
     verdict: { tone: 'none', word: stateOf(history), sentence: sumOf(transactions, { playerId, currency }) },
     facts: answersOf(history, transactions, { playerId, currency }),
     sections: [
-      {
-        heading: 'What happened',
-        blocks: [tableOf([recorded, happened, ...changes({ playerId, currency })], transactions)],
-      },
+      section(
+        'What happened',
+        tableOf([recorded, happened, ...changes({ playerId, currency })], transactions),
+      ),
       termsOf(transactions),
-      { heading: 'Now', blocks: [{ kind: 'list', items: [verdict, ...now] }] },
-      { heading: 'Notes', blocks: [{ kind: 'list', items: [...strangers, ...notes] }] },
+      section('Now', { kind: 'list', items: [verdict, ...now] }),
+      section('Notes', { kind: 'list', items: [...strangers, ...notes] }),
     ],
     footnotes,
   }
@@ -60,22 +60,15 @@ export const unknownBetReport = (betId: string): Report => ({
     sentence:
       'the wallet has neither a bet nor a recorded call of this id. Ids are compared exactly: upper and lower case, and spaces.',
   },
-  facts: [],
   sections: [
-    {
-      heading: 'What that means',
-      blocks: [
-        {
-          kind: 'list',
-          items: [
-            'The call of a bet leaves no record if it did not arrive, failed in the wallet, had wrong credentials or an invalid body, or named an unknown player: then it debited nothing.',
-            'A bet from before this wallet was in use is known only if it was imported.',
-          ],
-        },
+    section('What that means', {
+      kind: 'list',
+      items: [
+        'The call of a bet leaves no record if it did not arrive, failed in the wallet, had wrong credentials or an invalid body, or named an unknown player: then it debited nothing.',
+        'A bet from before this wallet was in use is known only if it was imported.',
       ],
-    },
+    }),
   ],
-  footnotes: [],
 })
 
 /** The questions of players and of finance. */

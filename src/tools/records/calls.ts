@@ -4,7 +4,7 @@ import { money } from '../../lookups/money-text.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import { capitalized, explain } from '../../lookups/rules.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../../money.js'
-import type { Column, Section } from '../report/model.js'
+import { type Column, type Section, section } from '../report/model.js'
 
 /** A column of a table of calls. */
 export interface CallColumn extends Column {
@@ -81,9 +81,9 @@ export const tableOf = (columns: readonly CallColumn[], transactions: readonly R
 })
 
 /** The decision, its rule, and the ids with which wallet and platform find a call. */
-export const termsOf = (transactions: readonly RecordedTransaction[]): Section => ({
-  heading: 'In the terms of the interface',
-  blocks: [
+export const termsOf = (transactions: readonly RecordedTransaction[]): Section =>
+  section(
+    'In the terms of the interface',
     tableOf(
       [
         ...[transactionId, call],
@@ -98,8 +98,7 @@ export const termsOf = (transactions: readonly RecordedTransaction[]): Section =
       ],
       transactions,
     ),
-  ],
-})
+  )
 
 export const footnotes = [
   "Times are UTC, by the clock of the wallet's database. Rolled back: the platform cancelled the bet, and its stake goes back. Declared void: the bet does not count, and is settled by returning money. Taken back: the platform corrected a result, and the wallet debits what the wrong result had credited; if the balance does not cover it, nothing is debited, and the platform nets it off later winnings. Final: the same call is answered alike, whatever the balance is by then.",

@@ -2,7 +2,7 @@
 import { money } from '../../lookups/money-text.js'
 import type { OwedReport } from '../../lookups/owed.js'
 import { countText } from '../report/figures.js'
-import type { Report } from '../report/model.js'
+import { type Report, section } from '../report/model.js'
 import { timeText } from './calls.js'
 
 export function owedReport({ totals, bets, withoutTime }: OwedReport): Report {
@@ -14,30 +14,20 @@ export function owedReport({ totals, bets, withoutTime }: OwedReport): Report {
   return {
     title: 'Owed to the platform',
     verdict: { tone: 'none', word: 'Owed', sentence },
-    facts: [],
     sections: [
-      {
-        heading: 'Bets',
-        blocks: [
-          {
-            kind: 'table',
-            columns: [
-              ...[{ name: 'Refused (UTC)' }, { name: 'Player' }, { name: 'Bet' }, { name: 'Unsettlement' }],
-              { name: 'Owed', isNumber: true },
-            ],
-            rows: bets.map(({ refusedAt, playerId, betId, transactionIds, owed, currency }) => [
-              ...[refusedAt === null ? 'imported' : timeText(refusedAt), playerId, betId],
-              ...[transactionIds.join(', '), money(owed, currency)],
-            ]),
-          },
+      section('Bets', {
+        kind: 'table',
+        columns: [
+          ...[{ name: 'Refused (UTC)' }, { name: 'Player' }, { name: 'Bet' }, { name: 'Unsettlement' }],
+          { name: 'Owed', isNumber: true },
         ],
-      },
-      {
-        heading: 'Notes',
-        blocks: [{ kind: 'list', items: bets.length + withoutTime === 0 ? [] : notes }],
-      },
+        rows: bets.map(({ refusedAt, playerId, betId, transactionIds, owed, currency }) => [
+          ...[refusedAt === null ? 'imported' : timeText(refusedAt), playerId, betId],
+          ...[transactionIds.join(', '), money(owed, currency)],
+        ]),
+      }),
+      section('Notes', { kind: 'list', items: bets.length + withoutTime === 0 ? [] : notes }),
     ],
-    footnotes: [],
   }
 }
 

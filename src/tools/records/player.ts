@@ -7,7 +7,7 @@ import { add, type Decimal, format, isZero, subtract } from '../../money.js'
 import type { Account, Credit } from '../../store.js'
 import type { Chart } from '../report/chart.js'
 import { countText } from '../report/figures.js'
-import type { Report, Table } from '../report/model.js'
+import { onPage, type Report, section, type Table } from '../report/model.js'
 import {
   betId,
   type CallColumn,
@@ -62,23 +62,16 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
       ...(next === null ? [] : [['Older transactions', `--cursor ${next}`] as const]),
     ],
     sections: [
-      {
-        heading: 'Balance over time',
-        only: 'page',
-        blocks: [{ kind: 'charts', charts: currencies.flatMap(currency => chartOf(transactions, currency)) }],
-      },
-      {
-        heading: 'What happened',
-        blocks: [
-          tableOf(columns, transactions),
-          {
-            kind: 'list',
-            items: currencies.flatMap(each => balancesAround(history, transactions, each, page)),
-          },
-        ],
-      },
+      onPage('Balance over time', {
+        kind: 'charts',
+        charts: currencies.flatMap(currency => chartOf(transactions, currency)),
+      }),
+      section('What happened', tableOf(columns, transactions), {
+        kind: 'list',
+        items: currencies.flatMap(each => balancesAround(history, transactions, each, page)),
+      }),
       termsOf(transactions),
-      { heading: 'Bets', blocks: [betsTable(bets)] },
+      section('Bets', betsTable(bets)),
     ],
     footnotes,
   }
@@ -88,9 +81,7 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
 export const unknownPlayerReport = (playerId: string): Report => ({
   title: `Player ${playerId} is unknown: neither the players' table nor a transaction has this id`,
   verdict: { tone: 'none', word: 'Unknown', sentence: 'ids are compared exactly (D24).' },
-  facts: [],
   sections: [],
-  footnotes: [],
 })
 
 const currencyOfAccount = ({ currency }: Account): string | null => currency

@@ -2,7 +2,7 @@
 import { money } from '../../lookups/money-text.js'
 import type { RecordedTransaction } from '../../lookups/records.js'
 import { countText } from '../report/figures.js'
-import type { Report } from '../report/model.js'
+import { type Report, section } from '../report/model.js'
 import { betId, changes, happened, playerId, recorded, tableOf, termsOf } from './calls.js'
 
 export function transactionReport(transactionId: string, found: readonly RecordedTransaction[]): Report {
@@ -25,16 +25,11 @@ export function transactionReport(transactionId: string, found: readonly Recorde
           ? 'no operation has recorded this id. Ids are compared exactly (D24).'
           : `by ${countText(found.length, 'operation')}.`,
     },
-    facts: [],
     sections: [
-      { heading: 'What happened', blocks: [tableOf(columns, found)] },
+      section('What happened', tableOf(columns, found)),
       termsOf(found),
-      {
-        heading: 'What that means',
-        blocks: [{ kind: 'list', items: found.length === 0 ? unrecorded : [] }],
-      },
+      section('What that means', { kind: 'list', items: found.length === 0 ? unrecorded : [] }),
     ],
-    footnotes: [],
   }
 }
 

@@ -14,7 +14,7 @@ export interface ChartPoint {
 interface ChartLine {
   /** Empty if it is the only one. */
   name: string
-  /** In the order of time. */
+  /** In the order of time. All of them are drawn: their maker bounds their number. */
   points: readonly ChartPoint[]
 }
 
@@ -32,8 +32,6 @@ export interface Chart {
   logarithmic?: boolean
 }
 
-/** A line has at most four points in each of these parts of the axis. */
-const partsMax = 500
 const [topPx, heightPx] = [20, 90]
 const dashes = ['', ' dashed', ' dotted']
 
@@ -58,30 +56,6 @@ function pathOf(corners: readonly (readonly [x: number, y: number])[], steps: bo
   return `${path.join('')}${steps || corners.length === 1 ? 'H1000' : ''}`
 }
 
-/**
- * Of each part of the axis the first, the lowest, the highest and the last point: no extreme is lost, and a
- * line has at most 2,000 points.
- */
-export function thinned(points: readonly ChartPoint[], from: number, to: number): ChartPoint[] {
-  if (points.length <= partsMax * 4) return [...points]
-  const kept: ChartPoint[] = []
-  const partOf = ({ at }: ChartPoint) => Math.floor(((at - from) / (to - from || 1)) * (partsMax - 1))
-  let start = 0
-  while (start < points.length) {
-    let [lowest, highest, end] = [start, start, start]
-    const part = partOf(points[start] as ChartPoint)
-    for (; end < points.length && partOf(points[end] as ChartPoint) === part; end += 1) {
-      const { value } = points[end] as ChartPoint
-      if (value < (points[lowest] as ChartPoint).value) lowest = end
-      if (value > (points[highest] as ChartPoint).value) highest = end
-    }
-    const indexes = [...new Set([start, lowest, highest, end - 1])].sort((one, other) => one - other)
-    kept.push(...indexes.map(index => points[index] as ChartPoint))
-    start = end
-  }
-  return kept
-}
-
 /** The chart with its title, and in words where it begins and ends, its lowest and its highest value. */
 export function chart({
   title,
@@ -93,7 +67,7 @@ export function chart({
   logarithmic = false,
 }: Chart): Markup {
   const drawn = lines
-    .map(({ name, points }) => ({ name, points: thinned(points.map(finite), from, to) }))
+    .map(({ name, points }) => ({ name, points: points.map(finite) }))
     .filter(({ points }) => points.length > 0)
   const all = drawn.flatMap(({ points }) => points)
   const { lowest, highest } = extremesOf(all)

@@ -9,10 +9,15 @@ export interface Report {
   title: string
   /** The word is in capitals in the terminal: no code of a currency is in it. */
   verdict: { tone: Tone; word: string; sentence: string }
-  facts: readonly Fact[]
+  /** @default none */
+  facts?: readonly Fact[]
   sections: readonly Section[]
-  /** How to read the page. */
-  footnotes: readonly string[]
+  /**
+   * How to read the page.
+   *
+   * @default none
+   */
+  footnotes?: readonly string[]
 }
 
 export type Fact = readonly [name: string, value: string]
@@ -24,6 +29,10 @@ export interface Section {
   /** Where alone it is printed. */
   only?: 'text' | 'page'
 }
+
+export const section = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
+/** On the page alone: a terminal shows no charts, and unfolds nothing. */
+export const onPage = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks, only: 'page' })
 
 export type Block =
   | { kind: 'text'; text: string }

@@ -26,7 +26,7 @@ const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
  * @returns a complete document in UTF-8, which is also well-formed XML
  */
 export function pageOf(report: Report): string {
-  const { title, verdict, facts, footnotes } = report
+  const { title, verdict, facts = [], footnotes = [] } = report
   const notes = [...footnotes, 'This file loads nothing and runs no scripts.']
   return documentOf(
     `${verdict.word}: ${title}`,

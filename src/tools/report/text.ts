@@ -22,7 +22,7 @@ import {
  * @returns lines without a line end at the end
  */
 export function textOf(report: Report, colours = false): string {
-  const { title, facts, verdict } = report
+  const { title, facts = [], verdict } = report
   const paint = colours ? painted : (_: Tone, text: string) => text
   const sections = printedSections(report, 'text').flatMap(({ heading, blocks }) => [
     '',

@@ -60,21 +60,12 @@ const keptMax = 1_000
 function outcomesSeen() {
   const seen: { key: string; reason: OutcomeReason }[] = []
   const keyOf = (operation: string, transactionId: string | null) => `${operation} ${transactionId}`
-  tracingChannel('bet-wallet:request').subscribe({
-    start: ignored,
-    end: ignored,
-    asyncStart: ignored,
-    error: ignored,
-    asyncEnd(message) {
-      const { operation, transactionId, reason } = message as Record<
-        'operation' | 'transactionId',
-        string
-      > & {
-        reason: OutcomeReason
-      }
-      seen.push({ key: keyOf(operation, transactionId), reason })
-      if (seen.length > keptMax) seen.shift()
-    },
+  tracingChannel('bet-wallet:request').asyncEnd.subscribe(message => {
+    const { operation, transactionId, reason } = message as Record<'operation' | 'transactionId', string> & {
+      reason: OutcomeReason
+    }
+    seen.push({ key: keyOf(operation, transactionId), reason })
+    if (seen.length > keptMax) seen.shift()
   })
   return {
     take(operation: Operation, transactionId: string): OutcomeReason | null {
@@ -86,5 +77,3 @@ function outcomesSeen() {
     },
   }
 }
-
-function ignored(): void {}

@@ -138,8 +138,8 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
   })
 
   it.skipIf(name === 'Prisma')('a CHECK is found with its table (Prisma names none)', () => {
-    const answer = { schema: 'pam', table: 'accounts', constraint: 'minimum' }
-    const failed = shape({ code: '23514', message: 'm', ...answer })
+    const answer = { schema: 'pam', table: 'accounts' }
+    const failed = shape({ code: '23514', message: 'm', constraint: 'minimum', ...answer })
     expect(serverErrorOf(failed)).toMatchObject({ code: '23514', severity: 'ERROR', ...answer })
   })
 

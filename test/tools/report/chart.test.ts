@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Chart, type ChartPoint, chart, thinned } from '../../../src/tools/report/chart.js'
+import { type Chart, type ChartPoint, chart } from '../../../src/tools/report/chart.js'
 import { tagsOf } from './markup-reader.js'
 
 const points = (...values: readonly (number | string)[]): ChartPoint[] =>
@@ -79,33 +79,6 @@ describe('a chart', () => {
   it('puts times outside of the axis on its edge', () => {
     const all = [-5, 1, 9].map(at => ({ at, value: at, text: '' }))
     expect(pathsOf(drawn([all], { to: 2 }))).toEqual(['M0 100H500V57.1H1000V0H1000'])
-  })
-})
-
-describe('100,000 points', () => {
-  const many: ChartPoint[] = Array.from({ length: 100_000 }, (_, at) => ({
-    ...{ at, value: at === 12_345 ? -7 : at === 54_321 ? 99 : at % 10, text: String(at) },
-  }))
-
-  it('become at most 2,000, with the extremes, the first and the last, in the order of time', () => {
-    const kept = thinned(many, 0, 99_999)
-    expect(kept.length).toBeLessThanOrEqual(2_000)
-    expect(kept.length).toBeGreaterThan(900)
-    expect(kept.map(({ text }) => text)).toEqual(expect.arrayContaining(['0', '12345', '54321', '99999']))
-    expect(kept.map(({ at }) => at)).toEqual(kept.map(({ at }) => at).sort((one, other) => one - other))
-  })
-
-  it('are drawn on a page of bounded size', () => {
-    expect(drawn([many]).length).toBeLessThan(60_000)
-  })
-
-  it('of one moment become four', () => {
-    const same = many.map(point => ({ ...point, at: 5 }))
-    expect(thinned(same, 5, 5).map(({ text }) => text)).toEqual(['0', '12345', '54321', '99999'])
-  })
-
-  it('few points stay as they are', () => {
-    expect(thinned(points(1, 2, 3), 0, 2)).toEqual(points(1, 2, 3))
   })
 })
 
