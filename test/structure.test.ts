@@ -8,18 +8,8 @@ import { describe, expect, it } from 'vitest'
 
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
-  ['credits', 'money', 'store', 'foreign-values', 'visible-text'],
-  [
-    'currencies',
-    'outcomes',
-    'errors',
-    'diagnostics',
-    'requests',
-    'hooks',
-    'option-checks',
-    'sharing',
-    'timeout',
-  ],
+  ['credits', 'money', 'store', 'foreign-values', 'visible-text', 'sharing'],
+  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'hooks', 'option-checks', 'timeout'],
   ['decide', 'describe-error'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store', 'store-calls'],
