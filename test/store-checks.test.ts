@@ -405,6 +405,16 @@ describe('given a store for another contract version', () => {
     },
   )
 
+  test.each([null, {}, 'addsCredits', 1])(
+    'when its addsCredits is not a boolean (%#), then STORE_CONTRACT before it is called',
+    async addsCredits => {
+      const store = { ...storeWith(valid), addsCredits } as unknown as WalletStore
+      const fault = await faultOf(handlePlaceBet(store, placeBet()))
+      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+      expect(fault.message).toContain('addsCredits must be a boolean, or absent')
+    },
+  )
+
   test.each([undefined, null, [], 'store', () => storeWith(valid)])(
     'when it is not a store (%#), then STORE_CONTRACT',
     async store => {

@@ -30,6 +30,20 @@ export const survivors: readonly KnownSurvivor[] = [
     [['granted !== true', 'true']],
   ),
   ...because(
+    'equivalent',
+    'For the compiler: a decision with a credit has changes.',
+    'src/attempts.ts',
+    'if (changes === null || credit === undefined) return decision',
+    [['changes === null', 'false']],
+  ),
+  ...because(
+    'unreachable',
+    'For the compiler: the outcome of a rule has the currency of an account of its snapshot.',
+    'src/attempts.ts',
+    'if (account === undefined) return decision',
+    [['account === undefined', 'false']],
+  ),
+  ...because(
     'unreachable',
     'checkResult rejects the refusal of a commit that is neither a debit nor a new bet, and hooks are asked about placebets only.',
     'src/attempts.ts',
