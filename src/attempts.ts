@@ -109,8 +109,8 @@ async function loadAndDecide<O extends Operation>(
   if (confirmed || store.loadConfirmed === undefined || isProvenByGuards(decision)) {
     return { snapshot, decision }
   }
-  const proven = await load(store, keys, true)
-  return { snapshot: proven, decision: decideOn(call, proven) }
+  const confirmedSnapshot = await load(store, keys, true)
+  return { snapshot: confirmedSnapshot, decision: decideOn(call, confirmedSnapshot) }
 }
 
 /** An acceptance that writes the bet: guard 2 holds only if the bet is still the one of the snapshot. */

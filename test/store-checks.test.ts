@@ -395,25 +395,15 @@ describe('given a store for another contract version', () => {
     },
   )
 
-  test.each([null, {}, 'loadConfirmed', true])(
-    'when its loadConfirmed is not a function (%#), then STORE_CONTRACT before it is called',
-    async loadConfirmed => {
-      const store = { ...storeWith(valid), loadConfirmed } as unknown as WalletStore
-      const fault = await faultOf(handlePlaceBet(store, placeBet()))
-      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-      expect(fault.message).toContain('loadConfirmed must be a function, or absent')
-    },
-  )
-
-  test.each([null, {}, 'addsCredits', 1])(
-    'when its addsCredits is not a boolean (%#), then STORE_CONTRACT before it is called',
-    async addsCredits => {
-      const store = { ...storeWith(valid), addsCredits } as unknown as WalletStore
-      const fault = await faultOf(handlePlaceBet(store, placeBet()))
-      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-      expect(fault.message).toContain('addsCredits must be a boolean, or absent')
-    },
-  )
+  test.each([
+    ...[null, {}, 'loadConfirmed', true].map(value => ['loadConfirmed', 'a function', value]),
+    ...[null, {}, 'addsCredits', 1].map(value => ['addsCredits', 'a boolean', value]),
+  ])('when its %s is not %s (%#), then STORE_CONTRACT before it is called', async (name, kind, value) => {
+    const store = { ...storeWith(valid), [name as string]: value } as unknown as WalletStore
+    const fault = await faultOf(handlePlaceBet(store, placeBet()))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+    expect(fault.message).toContain(`${name} must be ${kind}, or absent`)
+  })
 
   test.each([undefined, null, [], 'store', () => storeWith(valid)])(
     'when it is not a store (%#), then STORE_CONTRACT',
