@@ -61,7 +61,6 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         fields text[] := fields_text::text[];
         item record;
         stored_revision integer;
-        takes_credit boolean;
         balance_before numeric;
         ${whereReserved(tables, () => 'reserved_before numeric;')}
         balance_after numeric;
@@ -123,8 +122,8 @@ function checkGuards(tables: Tables): string {
 
     -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
     IF item.bet_revision IS NOT NULL THEN
-      ${storedBet(tables, 'stored_revision, takes_credit')};
-      EXIT guards_and_writes WHEN NOT ${betMatches('stored_revision', 'takes_credit')};
+      ${storedBet(tables, 'stored_revision')};
+      EXIT guards_and_writes WHEN NOT ${betMatches('stored_revision')};
     END IF;`
 }
 

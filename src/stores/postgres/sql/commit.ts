@@ -199,7 +199,7 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR ${betMatches('bet.revision', 'bet.takes_credit')}) -- guard 2
+          AND (item.bet_revision IS NULL OR ${betMatches('bet.revision')}) -- guard 2
           AS is_new,
         CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
@@ -336,7 +336,9 @@ function changedBets({ schema }: Tables): string {
             AND stored.revision = item.stored_revision`,
         'stored_bet',
       )}
+      -- An item whose bet is new is not looked up.
       WHERE item.verdict = 'committed'
+        AND item.stored_revision IS NOT NULL
         AND bet.ctid = stored_bet.location
         AND bet.revision = item.stored_revision
       RETURNING 1

@@ -244,18 +244,21 @@ export const betValues = sql`
   ${lines(settlementTypes.map(type => creditColumnsOf(type).map(creditValue).join(', ')))},
   item.bet_revision`
 
-/** The assignments of an UPDATE of `bet`. Its player and currency stay. @param stored the revision before */
+/**
+ * The assignments of an UPDATE of `bet`. Its player and currency stay. A credit to add is live: what is
+ * reversed and owed stays.
+ *
+ * @param stored the revision before
+ */
 export const betAssignments = (stored: string) =>
   lines([
     'stake = coalesce(item.bet_stake, bet.stake)',
     'status = item.bet_status',
-    ...creditColumns.map(
-      column => sql`
-        ${column} = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.${column}, 0) + ${creditValue(column)}, bet.${column})
-          ELSE ${creditValue(column)}
-        END`,
-    ),
+    ...creditColumns.map(column => {
+      const value = creditValue(column)
+      const sum = column.endsWith('_live') ? `bet.${column} + ${value}, ` : ''
+      return `${column} = CASE item.bet_revision WHEN 0 THEN coalesce(${sum}bet.${column}, ${value}) ELSE ${value} END`
+    }),
     `revision = ${stored} + 1`,
   ])
 
@@ -266,35 +269,36 @@ export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: 
     AND stored.transaction_id = ${item}.transaction_id`
 
 /**
- * The stored bet of an item: its revision, and whether it takes the item's credit. That is guard 2 of a
- * credit.
+ * The revision of the stored bet of an item; none where that bet does not take the item's credit. That is
+ * guard 2 of a credit. A sum that is not short is a conflict too: the bet is written whole then.
  *
- * @param into the variables of plpgsql for both
+ * @param into the variable of plpgsql for it
  */
 export const storedBet = ({ schema }: Pick<Tables, 'schema'>, into = '') => sql`
-  SELECT
-    bet.revision,
-    CASE WHEN item.bet_revision = 0 THEN
-      bet.player_id = item.bet_player_id
+  SELECT bet.revision${into && ` INTO ${into}`}
+  FROM ${schema}.bets bet
+  WHERE bet.bet_id = item.bet_id
+    AND (
+      item.bet_revision IS DISTINCT FROM 0
+      OR bet.player_id = item.bet_player_id
         AND bet.currency = item.bet_currency
         AND bet.status = item.bet_status
-        AND ${isReadable('credited.live')}
-    END AS takes_credit${into && `\nINTO ${into}`}
-  FROM ${schema}.bets bet
-  CROSS JOIN LATERAL (
-    SELECT coalesce(
-      ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
-    ) AS live
-  ) credited
-  WHERE bet.bet_id = item.bet_id`
+        AND ${isShort(liveAfter)}
+    )`
+
+/** What is live of the type of the item's credit, with it. */
+const liveAfter = sql`
+  coalesce(
+    ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
+  )`
 
 /**
  * Guard 2, of an `item` that writes a bet: its stored revision is the one before. A bet that is not stored
- * has 0.
+ * has 0. A credit is added to any revision.
  */
-export const betMatches = (revision: string, takesCredit: string) => sql`
+export const betMatches = (revision: string) => sql`
   CASE item.bet_revision
-    WHEN 0 THEN ${takesCredit} IS TRUE
+    WHEN 0 THEN ${revision} IS NOT NULL
     ELSE coalesce(${revision}, 0) = item.bet_revision - 1
   END`
 
@@ -314,11 +318,13 @@ export function balanceIsValid(balance: string, reserved = ''): string {
     ) IS TRUE`
 }
 
-/** Whether an amount has at most 40 digits, as a decimal of the contract. Nearly every amount is short. */
+/** Nearly every amount is. */
+const isShort = (amount: string) => `abs(${amount}) < 1e20 AND scale(${amount}) <= 20`
+
+/** Whether an amount has at most 40 digits, as a decimal of the contract. */
 export const isReadable = (amount: string) => sql`
   CASE
-    WHEN abs(${amount}) < 1e20
-      AND scale(${amount}) <= 20
+    WHEN ${isShort(amount)}
       THEN true
     ELSE length(translate(
       trim_scale(${amount})::text, '-.', ''
@@ -328,8 +334,7 @@ export const isReadable = (amount: string) => sql`
 /** A readable amount as text: the zeros at its end may be too many. */
 export const textOf = (amount: string) => sql`
   CASE
-    WHEN abs(${amount}) < 1e20
-      AND scale(${amount}) <= 20
+    WHEN ${isShort(amount)}
       THEN ${amount}
     ELSE trim_scale(${amount})
   END::text`
