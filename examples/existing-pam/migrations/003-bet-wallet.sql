@@ -433,7 +433,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_fdfa1442(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  bet json, transaction json, timeline text
+  records text, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
@@ -470,10 +470,10 @@ BEGIN
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR CASE item.bet_revision
-            WHEN 0 THEN bet.takes_credit IS TRUE
-            ELSE coalesce(bet.revision, 0) = item.bet_revision - 1
-          END) -- guard 2
+          AND CASE item.bet_revision -- guard 2
+            WHEN 0 THEN bet.revision IS NOT NULL
+            ELSE item.bet_revision IS NULL OR item.bet_revision - 1 = coalesce(bet.revision, 0)
+          END
           AS is_new,
         CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
@@ -503,30 +503,25 @@ BEGIN
           unnest(fields[21]::text[])::numeric[] AS credits
       ) item
       LEFT JOIN LATERAL (
-        SELECT
-          bet.revision,
-          CASE WHEN item.bet_revision = 0 THEN
-            bet.player_id = item.bet_player_id
+        SELECT bet.revision
+        FROM "bet_wallet".bets bet
+        WHERE bet.bet_id = item.bet_id
+          AND (
+            item.bet_revision IS DISTINCT FROM 0
+            OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND CASE
-                WHEN abs(credited.live) < 1e20
-                  AND scale(credited.live) <= 20
-                  THEN true
-                ELSE length(translate(
-                  trim_scale(credited.live)::text, '-.', ''
-                )) <= 40
-              END
-          END AS takes_credit
-        FROM "bet_wallet".bets bet
-        CROSS JOIN LATERAL (
-          SELECT coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          ) AS live
-        ) credited
-        WHERE bet.bet_id = item.bet_id
+              AND abs(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) < 1e20
+                AND scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) <= 20
+          )
         OFFSET 0
       ) bet ON true
       LEFT JOIN LATERAL (
@@ -656,39 +651,39 @@ BEGIN
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
         bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
           ELSE (item.credits)[1]
         END,
         bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
           ELSE (item.credits)[2]
         END,
         bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
           ELSE (item.credits)[3]
         END,
         voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
           ELSE (item.credits)[4]
         END,
         voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
           ELSE (item.credits)[5]
         END,
         voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
           ELSE (item.credits)[6]
         END,
         cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
           ELSE (item.credits)[7]
         END,
         cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
           ELSE (item.credits)[8]
         END,
         cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
           ELSE (item.credits)[9]
         END,
         revision = item.stored_revision + 1
@@ -700,7 +695,9 @@ BEGIN
           AND stored.revision = item.stored_revision
         OFFSET 0
       ) stored_bet ON true
+      -- An item whose bet is new is not looked up.
       WHERE item.verdict = 'committed'
+        AND item.stored_revision IS NOT NULL
         AND bet.ctid = stored_bet.location
         AND bet.revision = item.stored_revision
       RETURNING 1
@@ -817,7 +814,8 @@ BEGIN
   END IF;
   IF loaded_items IS NOT NULL THEN
     RETURN QUERY
-      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+        json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "bet_wallet".load_v1_fdfa1442(
         (
@@ -870,7 +868,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_fdfa1442(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  bet json, transaction json, timeline text
+  records text, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
@@ -883,7 +881,6 @@ DECLARE
   fields text[] := fields_text::text[];
   item record;
   stored_revision integer;
-  takes_credit boolean;
   balance_before numeric;
 
   balance_after numeric;
@@ -938,37 +935,28 @@ BEGIN
       AND stored.transaction_id = item.transaction_id;
     EXIT guards_and_writes WHEN found;
 
-    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
-    IF item.bet_revision IS NOT NULL THEN
-      SELECT
-        bet.revision,
-        CASE WHEN item.bet_revision = 0 THEN
-          bet.player_id = item.bet_player_id
-            AND bet.currency = item.bet_currency
-            AND bet.status = item.bet_status
-            AND CASE
-              WHEN abs(credited.live) < 1e20
-                AND scale(credited.live) <= 20
-                THEN true
-              ELSE length(translate(
-                trim_scale(credited.live)::text, '-.', ''
-              )) <= 40
-            END
-        END AS takes_credit
-        INTO stored_revision, takes_credit
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+    IF item.bet_revision = 0 THEN
+      SELECT bet.revision INTO stored_revision
       FROM "bet_wallet".bets bet
-      CROSS JOIN LATERAL (
-        SELECT coalesce(
-          coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-          coalesce(bet.voided_live, 0) + (item.credits)[4],
-          coalesce(bet.cashout_live, 0) + (item.credits)[7]
-        ) AS live
-      ) credited
-      WHERE bet.bet_id = item.bet_id;
-      EXIT guards_and_writes WHEN NOT CASE item.bet_revision
-        WHEN 0 THEN takes_credit IS TRUE
-        ELSE coalesce(stored_revision, 0) = item.bet_revision - 1
-      END;
+      WHERE bet.bet_id = item.bet_id
+        AND bet.player_id = item.bet_player_id
+          AND bet.currency = item.bet_currency
+          AND bet.status = item.bet_status
+          AND abs(coalesce(
+            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+            coalesce(bet.voided_live, 0) + (item.credits)[4],
+            coalesce(bet.cashout_live, 0) + (item.credits)[7]
+          )) < 1e20
+            AND scale(coalesce(
+            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+            coalesce(bet.voided_live, 0) + (item.credits)[4],
+            coalesce(bet.cashout_live, 0) + (item.credits)[7]
+          )) <= 20;
+      EXIT guards_and_writes WHEN NOT found;
+    ELSIF item.bet_revision IS NOT NULL THEN
+      SELECT bet.revision INTO stored_revision FROM "bet_wallet".bets bet WHERE bet.bet_id = item.bet_id;
+      EXIT guards_and_writes WHEN coalesce(stored_revision, 0) <> item.bet_revision - 1;
     END IF;
 
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
@@ -1081,39 +1069,39 @@ BEGIN
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
         bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
           ELSE (item.credits)[1]
         END,
         bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
           ELSE (item.credits)[2]
         END,
         bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
           ELSE (item.credits)[3]
         END,
         voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
           ELSE (item.credits)[4]
         END,
         voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
           ELSE (item.credits)[5]
         END,
         voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
           ELSE (item.credits)[6]
         END,
         cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
           ELSE (item.credits)[7]
         END,
         cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
           ELSE (item.credits)[8]
         END,
         cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
           ELSE (item.credits)[9]
         END,
         revision = stored_revision + 1
@@ -1184,7 +1172,8 @@ BEGIN
     ELSE verdict = 'committed' AND item.bet_revision = 0
   END) THEN
     RETURN QUERY
-      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+        json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "bet_wallet".load_v1_fdfa1442(
         (

@@ -17,7 +17,6 @@ import type { Committer } from '../database/store.js'
 import type { DatabaseStoreSettings } from '../database/store-options.js'
 import type { PostgresFindings } from './check.js'
 import type { Connections } from './client.js'
-import { type Loaded, parsed } from './loads.js'
 import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
@@ -29,8 +28,7 @@ export function createCommitter(
   { timeoutMs, lockTimeoutMs, allowNotDurable }: DatabaseStoreSettings,
 ): Committer<PostgresFindings> {
   const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
-  const records = 'bet::text AS bet, transaction::text AS transaction'
-  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, ${records}, ${reserved}timeline`
+  const columns = `item_index, verdict, currency, balance, wallet_transaction_id, records, ${reserved}timeline`
   const callsOf = (name: string, values: number) => ({
     function: functionCall(tables, name, columns, values),
     procedure: procedureCall(tables, `${name}_procedure`, values),
@@ -79,14 +77,21 @@ export function createCommitter(
   }
 }
 
-/** A row of the function: of an item, or what was loaded for it. */
-type Answered = CommitRow | (Omit<Loaded, 'key_index'> & { item_index: number; verdict: 'loaded' })
+/** A row of the function: of an item, or what was loaded for it, with `bet` and `transaction` as JSON. */
+type Answered =
+  | CommitRow
+  | (Omit<LoadRow, 'key_index' | 'bet' | 'transaction'> & {
+      item_index: number
+      verdict: 'loaded'
+      records: string
+    })
 
 function answerOf(answered: readonly unknown[]): CommitAnswer {
   const rows: CommitRow[] = []
   const loaded: LoadRow[] = []
   for (const row of answered as readonly Answered[])
-    if (row.verdict === 'loaded') loaded.push(parsed({ ...row, key_index: row.item_index }))
+    if (row.verdict === 'loaded')
+      loaded.push({ ...row, ...JSON.parse(row.records), key_index: row.item_index })
     else rows.push(row)
   return { rows, loaded }
 }

@@ -9,11 +9,8 @@ import { functionCall, procedureCall } from './prepared-statements.js'
 import type { Tables } from './tables.js'
 import type { Timelines } from './timeline.js'
 
-/** A row of the function: `bet` and `transaction` are JSON; of the procedure, they are parsed. */
-export type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & {
-  bet: string | Row | null
-  transaction: string | Row | null
-}
+/** A row of the function: `bet` and `transaction` are JSON. */
+type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & { bet: string | null; transaction: string | null }
 
 /** @param committing the connections for what commits */
 export function createReaders(
@@ -23,7 +20,9 @@ export function createReaders(
   tables: Tables,
   { timeoutMs, allowNotDurable }: DatabaseStoreSettings,
 ) {
-  const load = loadCall(tables)
+  const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
+  const columns = `key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, ${reserved}timeline`
+  const load = functionCall(tables, 'load', columns, 5)
   const loadConfirmed = procedureCall(tables, 'load_confirmed', 6)
   return {
     /** For decisions whose commit its guards prove: it may read what was never committed, or is old. */
@@ -43,20 +42,13 @@ export function createReaders(
   }
 }
 
-function loadCall(tables: Tables) {
-  const reserved = tables.players.columns.reserved ? 'reserved, ' : ''
-  const columns = `key_index, currency, balance, bet::text AS bet, transaction::text AS transaction, ${reserved}timeline`
-  return functionCall(tables, 'load', columns, 5)
-}
-
-export const parsed = (row: Loaded): LoadRow => ({
+const parsed = (row: Loaded): LoadRow => ({
   ...row,
   bet: recordOf(row.bet),
   transaction: recordOf(row.transaction),
 })
 
-const recordOf = (json: string | Row | null): Row | null =>
-  typeof json === 'string' ? JSON.parse(json) : json
+const recordOf = (json: string | null): Row | null => (json === null ? null : JSON.parse(json))
 
 const jsonOf = (keys: readonly WalletKeys[], columns: Columns) =>
   JSON.stringify(keys.map((each, index) => keysToJson(each, index, columns)))

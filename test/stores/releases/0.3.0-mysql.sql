@@ -175,7 +175,7 @@ BEGIN
 END $$
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_00c7054a(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_v1_3bba7ff0_22c6fa5a(
   items longtext CHARACTER SET utf8mb4,
   player_ids longtext CHARACTER SET utf8mb4,
   balance_min decimal(65,20),
@@ -265,9 +265,9 @@ BEGIN
     item.item_index - 1,
     CASE
       WHEN recorded.id IS NOT NULL THEN 'conflict' -- guard 1
-      WHEN item.bet_revision IS NOT NULL AND NOT IF(item.bet_revision = 0, (
-        item.bet_revision = 0
-          AND bet.player_id = item.bet_player_id
+      -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+      WHEN item.bet_revision = 0 AND (
+        bet.player_id = item.bet_player_id
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
           AND COALESCE(
@@ -275,8 +275,8 @@ BEGIN
             COALESCE(bet.voided_live, 0) + CAST(JSON_VALUE(item.credits, '$[3]') AS decimal(38,18)),
             COALESCE(bet.cashout_live, 0) + CAST(JSON_VALUE(item.credits, '$[6]') AS decimal(38,18))
           ) < 100000000000000000000
-      ) IS TRUE, COALESCE(bet.revision, 0) = item.bet_revision - 1)
-        THEN 'conflict' -- guard 2
+      ) IS NOT TRUE THEN 'conflict'
+      WHEN item.bet_revision > 0 AND COALESCE(bet.revision, 0) <> item.bet_revision - 1 THEN 'conflict'
       WHEN locked.player_id IS NULL THEN
         -- Busy: another writer holds the row lock.
         IF(EXISTS (
@@ -448,47 +448,47 @@ BEGIN
       bet.status = item.bet_status,
       bet.bet_paid_live = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.bet_paid_live, 0) + CAST(JSON_VALUE(item.credits, '$[0]') AS decimal(38,18)), bet.bet_paid_live),
+        COALESCE(bet.bet_paid_live + CAST(JSON_VALUE(item.credits, '$[0]') AS decimal(38,18)), bet.bet_paid_live, JSON_VALUE(item.credits, '$[0]')),
         JSON_VALUE(item.credits, '$[0]')
       ),
       bet.bet_paid_reversed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.bet_paid_reversed, 0) + CAST(JSON_VALUE(item.credits, '$[1]') AS decimal(38,18)), bet.bet_paid_reversed),
+        COALESCE(bet.bet_paid_reversed, JSON_VALUE(item.credits, '$[1]')),
         JSON_VALUE(item.credits, '$[1]')
       ),
       bet.bet_paid_owed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.bet_paid_owed, 0) + CAST(JSON_VALUE(item.credits, '$[2]') AS decimal(38,18)), bet.bet_paid_owed),
+        COALESCE(bet.bet_paid_owed, JSON_VALUE(item.credits, '$[2]')),
         JSON_VALUE(item.credits, '$[2]')
       ),
       bet.voided_live = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.voided_live, 0) + CAST(JSON_VALUE(item.credits, '$[3]') AS decimal(38,18)), bet.voided_live),
+        COALESCE(bet.voided_live + CAST(JSON_VALUE(item.credits, '$[3]') AS decimal(38,18)), bet.voided_live, JSON_VALUE(item.credits, '$[3]')),
         JSON_VALUE(item.credits, '$[3]')
       ),
       bet.voided_reversed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.voided_reversed, 0) + CAST(JSON_VALUE(item.credits, '$[4]') AS decimal(38,18)), bet.voided_reversed),
+        COALESCE(bet.voided_reversed, JSON_VALUE(item.credits, '$[4]')),
         JSON_VALUE(item.credits, '$[4]')
       ),
       bet.voided_owed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.voided_owed, 0) + CAST(JSON_VALUE(item.credits, '$[5]') AS decimal(38,18)), bet.voided_owed),
+        COALESCE(bet.voided_owed, JSON_VALUE(item.credits, '$[5]')),
         JSON_VALUE(item.credits, '$[5]')
       ),
       bet.cashout_live = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.cashout_live, 0) + CAST(JSON_VALUE(item.credits, '$[6]') AS decimal(38,18)), bet.cashout_live),
+        COALESCE(bet.cashout_live + CAST(JSON_VALUE(item.credits, '$[6]') AS decimal(38,18)), bet.cashout_live, JSON_VALUE(item.credits, '$[6]')),
         JSON_VALUE(item.credits, '$[6]')
       ),
       bet.cashout_reversed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.cashout_reversed, 0) + CAST(JSON_VALUE(item.credits, '$[7]') AS decimal(38,18)), bet.cashout_reversed),
+        COALESCE(bet.cashout_reversed, JSON_VALUE(item.credits, '$[7]')),
         JSON_VALUE(item.credits, '$[7]')
       ),
       bet.cashout_owed = IF(
         item.bet_revision = 0,
-        COALESCE(COALESCE(bet.cashout_owed, 0) + CAST(JSON_VALUE(item.credits, '$[8]') AS decimal(38,18)), bet.cashout_owed),
+        COALESCE(bet.cashout_owed, JSON_VALUE(item.credits, '$[8]')),
         JSON_VALUE(item.credits, '$[8]')
       ),
       bet.revision = item.stored_revision + 1
@@ -574,7 +574,7 @@ BEGIN
 END $$
 
 -- Commits one item: the same guards, by small statements.
-CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_b5ab397f(
+CREATE /*M!100001 OR REPLACE */ PROCEDURE /*!80000 IF NOT EXISTS */ `kept_release`.wallet_commit_one_v1_3bba7ff0_faa9e6b6(
   item_operation varchar(12) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_transaction_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
   item_player_id varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */,
@@ -607,7 +607,7 @@ SQL SECURITY INVOKER
 COMMENT '{\n  "players.table": "kept_release.wallet_players",\n  "players.id": "player_id",\n  "players.idType": "text",\n  "players.currency": "currency",\n  "players.balance": "balance",\n  "players.balanceType": "numeric",\n  "players.minorUnits": null,\n  "players.idCollation": null\n}'
 BEGIN
   DECLARE verdict varchar(12) DEFAULT 'conflict';
-  DECLARE is_recorded, is_locked, is_known, takes_credit boolean DEFAULT false;
+  DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
   DECLARE stored_revision integer;
   DECLARE player_currency varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */;
   DECLARE balance_text varchar(255) CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */;
@@ -653,23 +653,28 @@ BEGIN
       LEAVE guards_and_writes;
     END IF;
 
-    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
-    IF item_bet_revision IS NOT NULL THEN
-      -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
-      SELECT bet.revision, (
-        item_bet_revision = 0
-          AND bet.player_id = item_bet_player_id
-          AND bet.currency = item_bet_currency
-          AND bet.status = item_bet_status
-          AND COALESCE(
-            COALESCE(bet.bet_paid_live, 0) + CAST(JSON_VALUE(item_credits, '$[0]') AS decimal(38,18)),
-            COALESCE(bet.voided_live, 0) + CAST(JSON_VALUE(item_credits, '$[3]') AS decimal(38,18)),
-            COALESCE(bet.cashout_live, 0) + CAST(JSON_VALUE(item_credits, '$[6]') AS decimal(38,18))
-          ) < 100000000000000000000
-      ) INTO stored_revision, takes_credit
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+    -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
+    IF item_bet_revision = 0 THEN
+      SELECT bet.revision INTO stored_revision
       FROM `kept_release`.wallet_bets bet
-      WHERE bet.bet_id = item_bet_id;
-      IF NOT IF(item_bet_revision = 0, takes_credit IS TRUE, COALESCE(stored_revision, 0) = item_bet_revision - 1) THEN
+      WHERE bet.bet_id = item_bet_id
+        AND (
+          bet.player_id = item_bet_player_id
+            AND bet.currency = item_bet_currency
+            AND bet.status = item_bet_status
+            AND COALESCE(
+              COALESCE(bet.bet_paid_live, 0) + CAST(JSON_VALUE(item_credits, '$[0]') AS decimal(38,18)),
+              COALESCE(bet.voided_live, 0) + CAST(JSON_VALUE(item_credits, '$[3]') AS decimal(38,18)),
+              COALESCE(bet.cashout_live, 0) + CAST(JSON_VALUE(item_credits, '$[6]') AS decimal(38,18))
+            ) < 100000000000000000000
+        );
+      IF stored_revision IS NULL THEN
+        LEAVE guards_and_writes;
+      END IF;
+    ELSEIF item_bet_revision IS NOT NULL THEN
+      SELECT bet.revision INTO stored_revision FROM `kept_release`.wallet_bets bet WHERE bet.bet_id = item_bet_id;
+      IF COALESCE(stored_revision, 0) <> item_bet_revision - 1 THEN
         LEAVE guards_and_writes;
       END IF;
     END IF;
@@ -758,47 +763,47 @@ BEGIN
         bet.status = item_bet_status,
         bet.bet_paid_live = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.bet_paid_live, 0) + CAST(JSON_VALUE(item_credits, '$[0]') AS decimal(38,18)), bet.bet_paid_live),
+          COALESCE(bet.bet_paid_live + CAST(JSON_VALUE(item_credits, '$[0]') AS decimal(38,18)), bet.bet_paid_live, JSON_VALUE(item_credits, '$[0]')),
           JSON_VALUE(item_credits, '$[0]')
         ),
         bet.bet_paid_reversed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.bet_paid_reversed, 0) + CAST(JSON_VALUE(item_credits, '$[1]') AS decimal(38,18)), bet.bet_paid_reversed),
+          COALESCE(bet.bet_paid_reversed, JSON_VALUE(item_credits, '$[1]')),
           JSON_VALUE(item_credits, '$[1]')
         ),
         bet.bet_paid_owed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.bet_paid_owed, 0) + CAST(JSON_VALUE(item_credits, '$[2]') AS decimal(38,18)), bet.bet_paid_owed),
+          COALESCE(bet.bet_paid_owed, JSON_VALUE(item_credits, '$[2]')),
           JSON_VALUE(item_credits, '$[2]')
         ),
         bet.voided_live = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.voided_live, 0) + CAST(JSON_VALUE(item_credits, '$[3]') AS decimal(38,18)), bet.voided_live),
+          COALESCE(bet.voided_live + CAST(JSON_VALUE(item_credits, '$[3]') AS decimal(38,18)), bet.voided_live, JSON_VALUE(item_credits, '$[3]')),
           JSON_VALUE(item_credits, '$[3]')
         ),
         bet.voided_reversed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.voided_reversed, 0) + CAST(JSON_VALUE(item_credits, '$[4]') AS decimal(38,18)), bet.voided_reversed),
+          COALESCE(bet.voided_reversed, JSON_VALUE(item_credits, '$[4]')),
           JSON_VALUE(item_credits, '$[4]')
         ),
         bet.voided_owed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.voided_owed, 0) + CAST(JSON_VALUE(item_credits, '$[5]') AS decimal(38,18)), bet.voided_owed),
+          COALESCE(bet.voided_owed, JSON_VALUE(item_credits, '$[5]')),
           JSON_VALUE(item_credits, '$[5]')
         ),
         bet.cashout_live = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.cashout_live, 0) + CAST(JSON_VALUE(item_credits, '$[6]') AS decimal(38,18)), bet.cashout_live),
+          COALESCE(bet.cashout_live + CAST(JSON_VALUE(item_credits, '$[6]') AS decimal(38,18)), bet.cashout_live, JSON_VALUE(item_credits, '$[6]')),
           JSON_VALUE(item_credits, '$[6]')
         ),
         bet.cashout_reversed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.cashout_reversed, 0) + CAST(JSON_VALUE(item_credits, '$[7]') AS decimal(38,18)), bet.cashout_reversed),
+          COALESCE(bet.cashout_reversed, JSON_VALUE(item_credits, '$[7]')),
           JSON_VALUE(item_credits, '$[7]')
         ),
         bet.cashout_owed = IF(
           item_bet_revision = 0,
-          COALESCE(COALESCE(bet.cashout_owed, 0) + CAST(JSON_VALUE(item_credits, '$[8]') AS decimal(38,18)), bet.cashout_owed),
+          COALESCE(bet.cashout_owed, JSON_VALUE(item_credits, '$[8]')),
           JSON_VALUE(item_credits, '$[8]')
         ),
         bet.revision = stored_revision + 1
@@ -1010,20 +1015,20 @@ SET SESSION sql_mode = @bet_wallet_sql_mode, SESSION character_set_client = @bet
 
 
 INSERT INTO kept_release.wallet_players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.400000000000000000');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093035920606500, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 03:47:01.220770');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036002526500, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 03:47:01.244075');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036077892900, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.265306');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036091000100, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-28 03:47:01.269169');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036117214500, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.277081');
-INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197093036241732900, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 03:47:01.315947');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093035920606500, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.220770');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093035969758500, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.232962');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036002526500, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.244075');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036041848100, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.254770');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036077892900, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.265306');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036091000100, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.269169');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036104107300, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.273422');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036117214500, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.277081');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036159812900, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.290716');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036215518500, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.307557');
-INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197093036241732900, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 03:47:01.315947');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156440798017730, 'bet-1', 'anna', 'EUR', '30.000000000000000000', 'PLACED', '55.500000000000000000', '0.000000000000000000', '0.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 09:09:30.851795');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156440840616130, 'bet-2', 'anna', 'EUR', '10.250000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '2026-11-28 09:09:30.863993');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156440899598530, 'bet-3', 'anna', 'EUR', '0.000000000000000000', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 09:09:30.881033');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156440912705730, 'bet-4', 'anna', 'EUR', '20.000000000000000000', 'PLACED', NULL, '0.000000000000000000', '1000.000000000000000000', NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-11-28 09:09:30.885165');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156440938920130, 'bet-5', 'anna', 'EUR', '2000.000000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 09:09:30.893849');
+INSERT INTO kept_release.wallet_bets (id, bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at) VALUES (197156441027393730, 'bet-7', 'anna', 'EUR', '1.100000000000000000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '2026-11-28 09:09:30.920438');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440798017730, 'placebet', 'place-1', 'anna', 'bet-1', '30.000000000000000000', 'EUR', NULL, '-30.000000000000000000', 'EUR', '970.000000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.851795');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440824232130, 'settlement', 'settle-1', 'anna', 'bet-1', '55.500000000000000000', 'EUR', 'BET_PAID', '55.500000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.859628');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440840616130, 'placebet', 'place-2', 'anna', 'bet-2', '10.250000000000000000', 'EUR', NULL, '-10.250000000000000000', 'EUR', '1015.250000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.863993');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440876660930, 'rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.250000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.875566');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440899598530, 'rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0.000000000000000000', 'EUR', '1025.500000000000000000', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.881033');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440912705730, 'placebet', 'place-4', 'anna', 'bet-4', '20.000000000000000000', 'EUR', NULL, '-20.000000000000000000', 'EUR', '1005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.885165');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440925812930, 'settlement', 'settle-4', 'anna', 'bet-4', '1000.000000000000000000', 'EUR', 'BET_PAID', '1000.000000000000000000', 'EUR', '2005.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.889529');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440938920130, 'placebet', 'place-5', 'anna', 'bet-5', '2000.000000000000000000', 'EUR', NULL, '-2000.000000000000000000', 'EUR', '5.500000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.893849');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156440971688130, 'placebet', 'place-6', 'anna', 'bet-6', '5.510000000000000000', 'EUR', NULL, '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.902978');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156441014286530, 'unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0.000000000000000000', 'EUR', '5.500000000000000000', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.917064');
+INSERT INTO kept_release.wallet_transactions (id, operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, reference, recorded_at) VALUES (197156441027393730, 'placebet', 'place-7', 'anna', 'bet-7', '1.100000000000000000', 'EUR', NULL, '-1.100000000000000000', 'EUR', '4.400000000000000000', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00.000', NULL, '2026-11-28 09:09:30.920438');

@@ -440,7 +440,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_v1_f9df8373(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  bet json, transaction json, timeline text
+  records text, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
@@ -477,10 +477,10 @@ BEGIN
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR CASE item.bet_revision
-            WHEN 0 THEN bet.takes_credit IS TRUE
-            ELSE coalesce(bet.revision, 0) = item.bet_revision - 1
-          END) -- guard 2
+          AND CASE item.bet_revision -- guard 2
+            WHEN 0 THEN bet.revision IS NOT NULL
+            ELSE item.bet_revision IS NULL OR item.bet_revision - 1 = coalesce(bet.revision, 0)
+          END
           AS is_new,
         CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
@@ -510,30 +510,25 @@ BEGIN
           unnest(fields[21]::text[])::numeric[] AS credits
       ) item
       LEFT JOIN LATERAL (
-        SELECT
-          bet.revision,
-          CASE WHEN item.bet_revision = 0 THEN
-            bet.player_id = item.bet_player_id
+        SELECT bet.revision
+        FROM "kept_release".bets bet
+        WHERE bet.bet_id = item.bet_id
+          AND (
+            item.bet_revision IS DISTINCT FROM 0
+            OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND CASE
-                WHEN abs(credited.live) < 1e20
-                  AND scale(credited.live) <= 20
-                  THEN true
-                ELSE length(translate(
-                  trim_scale(credited.live)::text, '-.', ''
-                )) <= 40
-              END
-          END AS takes_credit
-        FROM "kept_release".bets bet
-        CROSS JOIN LATERAL (
-          SELECT coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          ) AS live
-        ) credited
-        WHERE bet.bet_id = item.bet_id
+              AND abs(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) < 1e20
+                AND scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) <= 20
+          )
         OFFSET 0
       ) bet ON true
       LEFT JOIN LATERAL (
@@ -658,39 +653,39 @@ BEGIN
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
         bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
           ELSE (item.credits)[1]
         END,
         bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
           ELSE (item.credits)[2]
         END,
         bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
           ELSE (item.credits)[3]
         END,
         voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
           ELSE (item.credits)[4]
         END,
         voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
           ELSE (item.credits)[5]
         END,
         voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
           ELSE (item.credits)[6]
         END,
         cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
           ELSE (item.credits)[7]
         END,
         cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
           ELSE (item.credits)[8]
         END,
         cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
           ELSE (item.credits)[9]
         END,
         revision = item.stored_revision + 1
@@ -702,7 +697,9 @@ BEGIN
           AND stored.revision = item.stored_revision
         OFFSET 0
       ) stored_bet ON true
+      -- An item whose bet is new is not looked up.
       WHERE item.verdict = 'committed'
+        AND item.stored_revision IS NOT NULL
         AND bet.ctid = stored_bet.location
         AND bet.revision = item.stored_revision
       RETURNING 1
@@ -819,7 +816,8 @@ BEGIN
   END IF;
   IF loaded_items IS NOT NULL THEN
     RETURN QUERY
-      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+        json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "kept_release".load_v1_f9df8373(
         (
@@ -872,7 +870,7 @@ CREATE OR REPLACE FUNCTION "kept_release".commit_one_v1_f9df8373(
 )
 RETURNS TABLE (
   item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-  bet json, transaction json, timeline text
+  records text, timeline text
 )
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
@@ -885,7 +883,6 @@ DECLARE
   fields text[] := fields_text::text[];
   item record;
   stored_revision integer;
-  takes_credit boolean;
   balance_before numeric;
 
   balance_after numeric;
@@ -940,37 +937,28 @@ BEGIN
       AND stored.transaction_id = item.transaction_id;
     EXIT guards_and_writes WHEN found;
 
-    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
-    IF item.bet_revision IS NOT NULL THEN
-      SELECT
-        bet.revision,
-        CASE WHEN item.bet_revision = 0 THEN
-          bet.player_id = item.bet_player_id
-            AND bet.currency = item.bet_currency
-            AND bet.status = item.bet_status
-            AND CASE
-              WHEN abs(credited.live) < 1e20
-                AND scale(credited.live) <= 20
-                THEN true
-              ELSE length(translate(
-                trim_scale(credited.live)::text, '-.', ''
-              )) <= 40
-            END
-        END AS takes_credit
-        INTO stored_revision, takes_credit
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+    IF item.bet_revision = 0 THEN
+      SELECT bet.revision INTO stored_revision
       FROM "kept_release".bets bet
-      CROSS JOIN LATERAL (
-        SELECT coalesce(
-          coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-          coalesce(bet.voided_live, 0) + (item.credits)[4],
-          coalesce(bet.cashout_live, 0) + (item.credits)[7]
-        ) AS live
-      ) credited
-      WHERE bet.bet_id = item.bet_id;
-      EXIT guards_and_writes WHEN NOT CASE item.bet_revision
-        WHEN 0 THEN takes_credit IS TRUE
-        ELSE coalesce(stored_revision, 0) = item.bet_revision - 1
-      END;
+      WHERE bet.bet_id = item.bet_id
+        AND bet.player_id = item.bet_player_id
+          AND bet.currency = item.bet_currency
+          AND bet.status = item.bet_status
+          AND abs(coalesce(
+            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+            coalesce(bet.voided_live, 0) + (item.credits)[4],
+            coalesce(bet.cashout_live, 0) + (item.credits)[7]
+          )) < 1e20
+            AND scale(coalesce(
+            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+            coalesce(bet.voided_live, 0) + (item.credits)[4],
+            coalesce(bet.cashout_live, 0) + (item.credits)[7]
+          )) <= 20;
+      EXIT guards_and_writes WHEN NOT found;
+    ELSIF item.bet_revision IS NOT NULL THEN
+      SELECT bet.revision INTO stored_revision FROM "kept_release".bets bet WHERE bet.bet_id = item.bet_id;
+      EXIT guards_and_writes WHEN coalesce(stored_revision, 0) <> item.bet_revision - 1;
     END IF;
 
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
@@ -1078,39 +1066,39 @@ BEGIN
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
         bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_live, 0) + (item.credits)[1], bet.bet_paid_live)
+          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
           ELSE (item.credits)[1]
         END,
         bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_reversed, 0) + (item.credits)[2], bet.bet_paid_reversed)
+          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
           ELSE (item.credits)[2]
         END,
         bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.bet_paid_owed, 0) + (item.credits)[3], bet.bet_paid_owed)
+          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
           ELSE (item.credits)[3]
         END,
         voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_live, 0) + (item.credits)[4], bet.voided_live)
+          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
           ELSE (item.credits)[4]
         END,
         voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_reversed, 0) + (item.credits)[5], bet.voided_reversed)
+          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
           ELSE (item.credits)[5]
         END,
         voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.voided_owed, 0) + (item.credits)[6], bet.voided_owed)
+          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
           ELSE (item.credits)[6]
         END,
         cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_live, 0) + (item.credits)[7], bet.cashout_live)
+          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
           ELSE (item.credits)[7]
         END,
         cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_reversed, 0) + (item.credits)[8], bet.cashout_reversed)
+          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
           ELSE (item.credits)[8]
         END,
         cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(coalesce(bet.cashout_owed, 0) + (item.credits)[9], bet.cashout_owed)
+          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
           ELSE (item.credits)[9]
         END,
         revision = stored_revision + 1
@@ -1181,7 +1169,8 @@ BEGIN
     ELSE verdict = 'committed' AND item.bet_revision = 0
   END) THEN
     RETURN QUERY
-      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+        json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "kept_release".load_v1_f9df8373(
         (
@@ -1406,21 +1395,21 @@ ON CONFLICT DO NOTHING;
 COMMIT;
 
 INSERT INTO kept_release.players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.40');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 03:46:56.919295+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 03:46:56.965909+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 03:46:57.007521+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 03:46:57.015287+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 03:46:57.033871+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 03:46:57.070348+00', 'false');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 03:46:56.919295+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 03:46:56.965909+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 03:46:57.015287+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 03:46:57.033871+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 03:46:57.046987+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 03:46:57.070348+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 03:46:56.988667+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 03:46:57.007521+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 03:46:56.941144+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 03:46:57.025712+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 03:46:57.061385+00');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 09:09:29.162846+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 09:09:29.177135+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.192165+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 09:09:29.194707+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.199828+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.214506+00', 'false');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 09:09:29.162846+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 09:09:29.177135+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 09:09:29.194707+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 09:09:29.199828+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 09:09:29.20494+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 09:09:29.214506+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 09:09:29.187728+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 09:09:29.192165+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 09:09:29.172534+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 09:09:29.197257+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 09:09:29.212476+00');
 SELECT setval('kept_release.wallet_transaction_ids', 11);

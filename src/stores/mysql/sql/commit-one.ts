@@ -8,7 +8,6 @@ import {
   balancePlus,
   betAssignments,
   betColumns,
-  betMatches,
   betValues,
   commitHandler,
   commitNow,
@@ -54,7 +53,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
     body: sql`
       BEGIN
         DECLARE verdict varchar(12) DEFAULT 'conflict';
-        DECLARE is_recorded, is_locked, is_known, takes_credit boolean DEFAULT false;
+        DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
         DECLARE stored_revision integer;
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
@@ -120,13 +119,19 @@ function checkGuards(tables: Tables): string {
       LEAVE guards_and_writes;
     END IF;
 
-    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
-    IF item_bet_revision IS NOT NULL THEN
-      -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
-      SELECT bet.revision, ${takesCredit('item_')} INTO stored_revision, takes_credit
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+    -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
+    IF item_bet_revision = 0 THEN
+      SELECT bet.revision INTO stored_revision
       FROM ${schema}.wallet_bets bet
-      WHERE bet.bet_id = item_bet_id;
-      IF NOT ${betMatches('item_', 'stored_revision', 'takes_credit')} THEN
+      WHERE bet.bet_id = item_bet_id
+        AND ${takesCredit('item_')};
+      IF stored_revision IS NULL THEN
+        LEAVE guards_and_writes;
+      END IF;
+    ELSEIF item_bet_revision IS NOT NULL THEN
+      SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
+      IF COALESCE(stored_revision, 0) <> item_bet_revision - 1 THEN
         LEAVE guards_and_writes;
       END IF;
     END IF;`

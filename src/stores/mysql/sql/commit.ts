@@ -9,7 +9,6 @@ import {
   balancePlus,
   betAssignments,
   betColumns,
-  betMatches,
   betValues,
   commitHandler,
   commitNow,
@@ -130,8 +129,9 @@ function judge(tables: Tables): string {
       item.item_index - 1,
       CASE
         WHEN recorded.id IS NOT NULL THEN 'conflict' -- guard 1
-        WHEN item.bet_revision IS NOT NULL AND NOT ${betMatches('item.', 'bet.revision', takesCredit('item.'))}
-          THEN 'conflict' -- guard 2
+        -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+        WHEN item.bet_revision = 0 AND ${takesCredit('item.')} IS NOT TRUE THEN 'conflict'
+        WHEN item.bet_revision > 0 AND COALESCE(bet.revision, 0) <> item.bet_revision - 1 THEN 'conflict'
         WHEN locked.player_id IS NULL THEN
           -- Busy: another writer holds the row lock.
           IF(EXISTS (

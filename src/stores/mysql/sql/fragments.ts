@@ -299,7 +299,8 @@ export const betValues = (item: string) =>
 const addedCredit = (item: string, index: number) => `CAST(${creditValue(item, index)} AS ${amountDecimal})`
 
 /**
- * The assignments of an UPDATE of `bet`. Its player stays: it may have been forgotten meanwhile.
+ * The assignments of an UPDATE of `bet`. Its player stays: it may have been forgotten meanwhile. A credit to
+ * add is live: what is reversed and owed stays.
  *
  * @param stored the revision before
  */
@@ -307,26 +308,23 @@ export const betAssignments = (item: string, stored: string) =>
   lines([
     `bet.stake = COALESCE(${item}bet_stake, bet.stake)`,
     `bet.status = ${item}bet_status`,
-    ...creditColumns.map(
-      (column, index) => sql`
+    ...creditColumns.map((column, index) => {
+      const value = creditValue(item, index)
+      const sum = column.endsWith('_live') ? `bet.${column} + ${addedCredit(item, index)}, ` : ''
+      return sql`
         bet.${column} = IF(
           ${item}bet_revision = 0,
-          COALESCE(COALESCE(bet.${column}, 0) + ${addedCredit(item, index)}, bet.${column}),
-          ${creditValue(item, index)}
-        )`,
-    ),
+          COALESCE(${sum}bet.${column}, ${value}),
+          ${value}
+        )`
+    }),
     `bet.revision = ${stored} + 1`,
   ])
-
-/** Guard 2, of an item that writes a bet: its stored revision is the one before; 0 where it is not stored. */
-export const betMatches = (item: string, revision: string, takesCredit: string) =>
-  `IF(${item}bet_revision = 0, ${takesCredit} IS TRUE, COALESCE(${revision}, 0) = ${item}bet_revision - 1)`
 
 /** Guard 2 of a credit, on the stored `bet`; and `amountDecimal` can hold the sum. */
 export const takesCredit = (item: string) => sql`
   (
-    ${item}bet_revision = 0
-      AND bet.player_id = ${item}bet_player_id
+    bet.player_id = ${item}bet_player_id
       AND bet.currency = ${item}bet_currency
       AND bet.status = ${item}bet_status
       AND COALESCE(

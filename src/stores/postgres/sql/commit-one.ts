@@ -10,7 +10,6 @@ import {
   beforeCommit,
   betAssignments,
   betColumns,
-  betMatches,
   betValues,
   commitSettings,
   committedTable,
@@ -32,7 +31,7 @@ import {
   refuseEncoding,
   refuseFormerPrimary,
   refuseReadOnly,
-  storedBet,
+  takesCredit,
   textOf,
   transactionColumns,
   transactionValues,
@@ -114,16 +113,23 @@ function readBack(tables: Tables): string {
 }
 
 function checkGuards(tables: Tables): string {
+  const { schema } = tables
   return sql`
     -- Before the row lock: a conflict by guards 1 and 2 locks nothing.
     -- Guard 1: the transaction is new.
     PERFORM ${fromStoredTransaction(tables, 'item')};
     EXIT guards_and_writes WHEN found;
 
-    -- Guard 2: the bet has not changed since it was loaded. That of a credit: it is placed.
-    IF item.bet_revision IS NOT NULL THEN
-      ${storedBet(tables, 'stored_revision')};
-      EXIT guards_and_writes WHEN NOT ${betMatches('stored_revision')};
+    -- Guard 2: the bet has not changed since it was loaded. That of a credit: the bet takes it.
+    IF item.bet_revision = 0 THEN
+      SELECT bet.revision INTO stored_revision
+      FROM ${schema}.bets bet
+      WHERE bet.bet_id = item.bet_id
+        AND ${takesCredit};
+      EXIT guards_and_writes WHEN NOT found;
+    ELSIF item.bet_revision IS NOT NULL THEN
+      SELECT bet.revision INTO stored_revision FROM ${schema}.bets bet WHERE bet.bet_id = item.bet_id;
+      EXIT guards_and_writes WHEN coalesce(stored_revision, 0) <> item.bet_revision - 1;
     END IF;`
 }
 

@@ -13,7 +13,6 @@ import {
   beforeCommit,
   betAssignments,
   betColumns,
-  betMatches,
   betValues,
   commitSettings,
   committedTable,
@@ -39,7 +38,7 @@ import {
   refuseEncoding,
   refuseFormerPrimary,
   refuseReadOnly,
-  storedBet,
+  takesCredit,
   textOf,
   transactionColumns,
   transactionValues,
@@ -199,7 +198,10 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
     checked AS MATERIALIZED (
       SELECT
         transaction.is_stored IS NULL -- guard 1
-          AND (item.bet_revision IS NULL OR ${betMatches('bet.revision')}) -- guard 2
+          AND CASE item.bet_revision -- guard 2
+            WHEN 0 THEN bet.revision IS NOT NULL
+            ELSE item.bet_revision IS NULL OR item.bet_revision - 1 = coalesce(bet.revision, 0)
+          END
           AS is_new,
         CASE WHEN item.bet_revision IS NOT NULL THEN bet.revision END AS stored_revision,
         item.*
@@ -212,7 +214,17 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
               : `unnest(${fields}[${index}]::${type}[])`,
           )}
       ) item
-      ${lookup(storedBet(tables), 'bet')}
+      ${lookup(
+        sql`
+          SELECT bet.revision
+          FROM ${schema}.bets bet
+          WHERE bet.bet_id = item.bet_id
+            AND (
+              item.bet_revision IS DISTINCT FROM 0
+              OR ${takesCredit}
+            )`,
+        'bet',
+      )}
       ${lookup(`SELECT true AS is_stored\n${fromStoredTransaction({ schema }, 'item')}`, 'transaction')}
     )`
 }

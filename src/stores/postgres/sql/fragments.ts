@@ -257,7 +257,11 @@ export const betAssignments = (stored: string) =>
     ...creditColumns.map(column => {
       const value = creditValue(column)
       const sum = column.endsWith('_live') ? `bet.${column} + ${value}, ` : ''
-      return `${column} = CASE item.bet_revision WHEN 0 THEN coalesce(${sum}bet.${column}, ${value}) ELSE ${value} END`
+      return sql`
+        ${column} = CASE item.bet_revision
+          WHEN 0 THEN coalesce(${sum}bet.${column}, ${value})
+          ELSE ${value}
+        END`
     }),
     `revision = ${stored} + 1`,
   ])
@@ -267,40 +271,6 @@ export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: 
   FROM ${schema}.transactions stored
   WHERE stored.operation = ${item}.operation
     AND stored.transaction_id = ${item}.transaction_id`
-
-/**
- * The revision of the stored bet of an item; none where that bet does not take the item's credit. That is
- * guard 2 of a credit. A sum that is not short is a conflict too: the bet is written whole then.
- *
- * @param into the variable of plpgsql for it
- */
-export const storedBet = ({ schema }: Pick<Tables, 'schema'>, into = '') => sql`
-  SELECT bet.revision${into && ` INTO ${into}`}
-  FROM ${schema}.bets bet
-  WHERE bet.bet_id = item.bet_id
-    AND (
-      item.bet_revision IS DISTINCT FROM 0
-      OR bet.player_id = item.bet_player_id
-        AND bet.currency = item.bet_currency
-        AND bet.status = item.bet_status
-        AND ${isShort(liveAfter)}
-    )`
-
-/** What is live of the type of the item's credit, with it. */
-const liveAfter = sql`
-  coalesce(
-    ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
-  )`
-
-/**
- * Guard 2, of an `item` that writes a bet: its stored revision is the one before. A bet that is not stored
- * has 0. A credit is added to any revision.
- */
-export const betMatches = (revision: string) => sql`
-  CASE item.bet_revision
-    WHEN 0 THEN ${revision} IS NOT NULL
-    ELSE coalesce(${revision}, 0) = item.bet_revision - 1
-  END`
 
 /**
  * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
@@ -319,7 +289,7 @@ export function balanceIsValid(balance: string, reserved = ''): string {
 }
 
 /** Nearly every amount is. */
-const isShort = (amount: string) => `abs(${amount}) < 1e20 AND scale(${amount}) <= 20`
+const isShort = (amount: string) => `abs(${amount}) < 1e20\n  AND scale(${amount}) <= 20`
 
 /** Whether an amount has at most 40 digits, as a decimal of the contract. */
 export const isReadable = (amount: string) => sql`
@@ -330,6 +300,22 @@ export const isReadable = (amount: string) => sql`
       trim_scale(${amount})::text, '-.', ''
     )) <= 40
   END`
+
+/** What is live of the type of the item's credit, with it. */
+const liveAfter = sql`
+  coalesce(
+    ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
+  )`
+
+/**
+ * Guard 2 of a credit, on the stored `bet`. A sum that is not short is a conflict too: the bet is written
+ * whole then.
+ */
+export const takesCredit = sql`
+  bet.player_id = item.bet_player_id
+    AND bet.currency = item.bet_currency
+    AND bet.status = item.bet_status
+    AND ${isShort(liveAfter)}`
 
 /** A readable amount as text: the zeros at its end may be too many. */
 export const textOf = (amount: string) => sql`
@@ -519,7 +505,8 @@ export const isLoaded = (verdict: string, betRevision: string) => sql`
  */
 export const loadItems = (tables: Tables, keys: string) => sql`
   RETURN QUERY
-    SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL, loaded.bet, loaded.transaction,
+    SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+      json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
       ${whereReserved(tables, () => 'loaded.reserved, ')}NULL
     FROM ${tables.schema}.${functionName(tables, 'load')}(
       (
@@ -534,11 +521,11 @@ export const loadItems = (tables: Tables, keys: string) => sql`
     PERFORM ${emptyCommit};
   END IF;`
 
-/** The result of what commits: a row per item, and those of {@link loadItems}. */
+/** The result of what commits: a row per item, and those of {@link loadItems}, with `records`. */
 export const committedTable = (tables: Tables) => sql`
   TABLE (
     item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
-    bet json, transaction json, ${whereReserved(tables, () => 'reserved text,')}timeline text
+    records text, ${whereReserved(tables, () => 'reserved text,')}timeline text
   )`
 
 /**
