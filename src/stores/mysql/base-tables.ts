@@ -31,11 +31,7 @@ export async function baseTablesOf(
   if (table === undefined) return []
   const [type, engine] = table
   if (type !== 'VIEW') return [{ name, engine: String(engine) }]
-  const [view] = await database.rows(
-    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [...name],
-  )
-  const definition = String(view?.[0] ?? '')
+  const definition = (await viewOf(database, name)) ?? ''
   // SELECT on some of its columns is not enough.
   if (definition === '') throw hidden(name, `SELECT, SHOW VIEW ON ${name.join('.')}`)
   const sources = sourcesIn(definition)
@@ -49,6 +45,15 @@ export async function baseTablesOf(
     found.push(...tables)
   }
   return found
+}
+
+/** The statement of a view; `null` of a table. Empty: this user may not see it. */
+async function viewOf(database: Pick<Session, 'rows'>, name: Name): Promise<string | null> {
+  const [view] = await database.rows(
+    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...name],
+  )
+  return view === undefined ? null : String(view[0] ?? '')
 }
 
 const quotedName = '`((?:[^`]|``)+)`'
@@ -82,11 +87,8 @@ export async function isUniqueBelow(
   name: Name,
   columns: readonly string[],
 ): Promise<boolean | null> {
-  const [view] = await database.rows(
-    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [...name],
-  )
-  if (view === undefined) {
+  const view = await viewOf(database, name)
+  if (view === null) {
     const known = columns.map(column => column.toLowerCase())
     const isKnown = (column: string | null) => known.includes(column?.toLowerCase() ?? '')
     if ((await uniqueIndexesOf(database, name)).some(index => index.every(isKnown))) return true
@@ -96,7 +98,7 @@ export async function isUniqueBelow(
     )
     return seen === undefined ? null : false
   }
-  const definition = withoutSubqueries(String(view[0]))
+  const definition = withoutSubqueries(view)
   const [source, ...others] = sourcesIn(definition)
   const below = columns.map(column => columnIn(definition, column))
   if (source === undefined || others.length > 0 || below.includes(null)) return null
@@ -108,13 +110,10 @@ export async function isUniqueBelow(
  * table: none.
  */
 export async function rightsBelow(database: Pick<Session, 'rows'>, name: Name): Promise<Right[]> {
-  const [view] = await database.rows(
-    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [...name],
-  )
-  if (view === undefined) return []
+  const view = await viewOf(database, name)
+  if (view === null) return []
   const rights = rightsOn('', name.map(quoted).join('.'), 'SELECT', 'SHOW VIEW')
-  for (const source of sourcesIn(String(view[0]))) {
+  for (const source of sourcesIn(view)) {
     const columns = (await uniqueIndexesOf(database, source)).flat().flatMap(column => column ?? [])
     const object = source.map(quoted).join('.')
     rights.push(

@@ -24,29 +24,22 @@ export interface Reports {
 const known = new WeakMap<object, Reports>()
 
 /** @param connection of a pool: its errors are also listened to */
-export function reportsOfConnection(connection: EventSource): Reports {
-  return (
-    known.get(connection) ??
-    listen(connection, reports => {
-      connection.on?.('error', () => {
-        reports.lost = true
-      })
-    })
-  )
-}
+export const reportsOfConnection = (connection: EventSource) =>
+  known.get(connection) ?? listen(connection, true)
 
 /** @param client made by the operator, who listens to its errors */
-export function reportsOfClient(client: EventSource): Reports {
-  return known.get(client) ?? listen(client, () => {})
-}
+export const reportsOfClient = (client: EventSource) => known.get(client) ?? listen(client, false)
 
-function listen(source: EventSource, more: (reports: Reports) => void): Reports {
+function listen(source: EventSource, isPooled: boolean): Reports {
   const reports: Reports = { lost: false, cancelledWaits: 0 }
   known.set(source, reports)
-  more(reports)
   const onNotice = ({ routine }: Notice) => {
     if (routine === waitForStandby) reports.cancelledWaits += 1
   }
+  if (isPooled)
+    source.on?.('error', () => {
+      reports.lost = true
+    })
   if (typeof source.onNotice === 'function') source.onNotice(onNotice)
   else if (typeof source.on === 'function') source.on('notice', onNotice)
   return reports
