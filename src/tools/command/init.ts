@@ -56,7 +56,7 @@ names each option that is missing. It changes nothing in the database, and overw
   },
   async work({ databaseUrl, folder, ...answers }) {
     const cwd = process.cwd()
-    const { isModule, missing, add } = manifestIn(join(cwd, folder))
+    const { isModule, additionsOf } = manifestIn(join(cwd, folder))
     const url = databaseUrlOf(databaseUrl)
     return await withTerminal(async ask => {
       const proposal = await withDatabase(url, async database =>
@@ -70,7 +70,8 @@ names each option that is missing. It changes nothing in the database, and overw
       if (!/^(?:y(?:es)?)?$/i.test(answer.trim())) throw new UsageError('Nothing was written')
       writeFiles(cwd, files)
       const needsUrl = url !== process.env.DATABASE_URL
-      printReport(projectReport({ ...proposal, folder, paths, missing, add, needsUrl }))
+      const additions = additionsOf(proposal.mapping.engine)
+      printReport(projectReport({ ...proposal, folder, paths, additions, needsUrl }))
       return 0
     })
   },
@@ -81,29 +82,40 @@ const upwards = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))]
 
 /** By the lock file, also that of a workspace above. */
-const adds = {
-  'pnpm-lock.yaml': 'pnpm add --save-dev',
-  'yarn.lock': 'yarn add --dev',
-  'package-lock.json': 'npm install --save-dev',
-}
+const adds = { 'pnpm-lock.yaml': 'pnpm add', 'yarn.lock': 'yarn add', 'package-lock.json': 'npm install' }
+
+/** What the programs need beside bet-wallet, and npm does not install with it. */
+const packages = { postgres: ['pg', '@types/pg'], mysql: ['mysql2'] }
+const programs = ['fast-check', 'tsx']
 
 /**
  * What the package.json of the project says, the next one above the files. `isModule: false`: CommonJS.
- * `add` is the command that adds packages.
+ * `additionsOf` are the commands that add the packages that it lacks.
  */
-function manifestIn(folder: string): { isModule: boolean; missing: string[]; add: string } {
+function manifestIn(folder: string) {
   const folders = upwards(folder)
   const file = folders.map(each => join(each, 'package.json')).find(each => existsSync(each))
   if (file === undefined)
     throw new UsageError(`There is no package.json in ${folder}: npm init -y && npm pkg set type=module`)
-  const [add] = folders.flatMap(each =>
+  const [add = adds['package-lock.json']] = folders.flatMap(each =>
     Object.entries(adds).flatMap(([lock, words]) => (existsSync(join(each, lock)) ? [words] : [])),
   )
   try {
     const { type, dependencies, devDependencies } = JSON.parse(readFileSync(file, 'utf8'))
-    const names = Object.keys({ ...dependencies, ...devDependencies })
-    const missing = ['fast-check', 'tsx'].filter(name => !names.includes(name))
-    return { isModule: type === 'module', missing, add: add ?? adds['package-lock.json'] }
+    const known = Object.keys({ ...dependencies, ...devDependencies })
+    const at = folderOf(dirname(file))
+    const adding = (command: string, names: readonly string[]) => {
+      const missing = names.filter(name => !known.includes(name))
+      const line = [command, ...missing].join(' ')
+      return missing.length === 0 ? [] : [at === '.' ? line : `(cd ${at} && ${line})`]
+    }
+    return {
+      isModule: type === 'module',
+      additionsOf: (engine: keyof typeof packages) => [
+        ...adding(add, packages[engine]),
+        ...adding(`${add} ${add.startsWith('yarn') ? '--dev' : '--save-dev'}`, programs),
+      ],
+    }
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }

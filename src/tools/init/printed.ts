@@ -51,10 +51,8 @@ export interface Project {
   /** Where the files are: `.`, `src/wallet` */
   folder: string
   paths: readonly string[]
-  /** Packages that the programs need, and package.json lacks. */
-  missing: readonly string[]
-  /** The command of the project's package manager that adds them. */
-  add: string
+  /** The commands that add the packages that the programs need, and package.json lacks. */
+  additions: readonly string[]
   /** Whether the URL is not in DATABASE_URL, which the programs read. */
   needsUrl: boolean
 }
@@ -66,7 +64,7 @@ export const projectReport = (project: Project): Report => ({
   sections: [section('Next (docs/first-hour.md)', { kind: 'code', text: nextSteps(project).join('\n') })],
 })
 
-function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string[] {
+function nextSteps({ mapping, folder, additions, needsUrl }: Project): string[] {
   const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
   const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
@@ -75,7 +73,7 @@ function nextSteps({ mapping, folder, missing, add, needsUrl }: Project): string
   const currency = mapping.accountPerCurrency ? `${units} --accounts …` : units
   const steps = [
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
-    missing.length > 0 && `${add} ${missing.join(' ')}`,
+    ...additions,
     view !== null &&
       mapping.hasOldView &&
       `${dropViewStatement(mapping)};  # SQL: of an earlier try, which may have other columns`,

@@ -144,7 +144,9 @@ describe('on PostgreSQL', () => {
     // The project's own package.json counts: it is CommonJS, and has tsx.
     expect(readFileSync(join(beside, 'store.ts'), 'utf8')).toContain("import pg = require('pg')")
     expect(readFileSync(join(beside, 'kit.ts'), 'utf8')).toContain("from './store'")
-    expect(out).toContain('npm install --save-dev fast-check\n')
+    expect(out).toContain(
+      '  (cd ../beside && npm install pg @types/pg)\n  (cd ../beside && npm install --save-dev fast-check)\n',
+    )
     expect(out).toContain('  npx tsx ../beside/server.ts  #')
   })
 
@@ -156,7 +158,8 @@ describe('on PostgreSQL', () => {
     const answers = ['--id', 'account_no', '--minor-units', '2', '--may-bet', 'anyone']
     const { code, out, error } = await run(workspace, [...answers, '--folder', 'packages/pam'], url)
     expect([code, error]).toEqual([0, ''])
-    expect(out).toContain('  pnpm add --save-dev fast-check tsx\n')
+    expect(out).toContain('  (cd packages/pam && pnpm add pg @types/pg)\n')
+    expect(out).toContain('  (cd packages/pam && pnpm add --save-dev fast-check tsx)\n')
     expect(out).toContain('  npx tsx packages/pam/server.ts  #')
   })
 

@@ -142,12 +142,16 @@ describe('codes outside ISO 4217', () => {
     // The platform's calls, and the settlements of the audit.
     expect(server).toContain("basePath: '/wallet',\n    minorUnits,\n")
     expect(server).toContain('recordSettlement(store, body, { minorUnits })')
+    const additions = ['pnpm add --save-dev tsx']
     const { sections } = projectReport({
-      ...{ mapping: chips, folder: '.', paths: [], missing: ['tsx'], needsUrl: false },
-      add: 'pnpm add --save-dev',
+      mapping: chips,
+      folder: '.',
+      paths: [],
+      additions,
+      needsUrl: false,
     })
     expect(JSON.stringify(sections)).toContain('--currency CHIP --minor-units 6 ')
-    expect(JSON.stringify(sections)).toContain('"pnpm add --save-dev tsx')
+    expect(JSON.stringify(sections)).toContain('"pnpm add --save-dev tsx\\n')
   })
 
   test('of minor units by currency: those alone that ISO 4217 lacks', () => {

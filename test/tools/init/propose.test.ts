@@ -646,8 +646,7 @@ describe('given a table without a currency that the store can read', () => {
       mapping,
       folder: '.',
       paths: [],
-      missing: [],
-      add: 'npm install --save-dev',
+      additions: [],
       needsUrl: false,
     })
     const text = JSON.stringify(report)
