@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReconcileError } from './errors.js'
 
-/** A partition of 10,000,000 rows has about three megabytes. A power of two. */
-export const partitionCount = 1024
+/** A partition of 10,000,000 rows has about one and a half megabytes. A power of two. */
+export const partitionCount = 2048
 
 /** What a partition collects before it is written. Times the partitions, that is the memory taken. */
-const chunkBytes = 8_192
+const chunkBytes = 4_096
 
 /** FNV-1a, 32 bits: which partition a key belongs to. */
 export function partitionOf(key: string): number {
