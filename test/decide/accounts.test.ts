@@ -150,7 +150,7 @@ describe('given a retry of a success', () => {
     expect(place({}, known)).toEqual(['5000 JPY', 'not recorded'])
   })
 
-  test('when it was imported, then the account of its own currency answers, else of its bet', () => {
+  test('when it was imported, then the account of its own currency answers, else of its bet, else the home account', () => {
     expect(place({}, first({ accountCurrency: null }))).toEqual(['100 EUR', 'not recorded'])
     const rolledBack = transaction({
       ...{ operation: 'rollbackbet', transactionId: 'rollback-1', type: 'TECHNICAL_ERROR' },
@@ -158,6 +158,7 @@ describe('given a retry of a success', () => {
     })
     const known = { transaction: rolledBack, bet: bet({ currency: 'USD', status: 'ROLLED_BACK' }) }
     expect(rollBack(known)).toEqual(['7 USD', 'not recorded'])
+    expect(rollBack({ ...known, bet: null })).toEqual(['5000 JPY', 'not recorded'])
   })
 
   test('when the player has no account, then INVALID_PLAYER (D16)', () => {

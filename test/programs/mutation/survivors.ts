@@ -17,6 +17,23 @@ const shortDecimal = String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$
 export const survivors: readonly KnownSurvivor[] = [
   ...because(
     'equivalent',
+    'A snapshot has each currency once.',
+    'src/decide/accounts.ts',
+    'const first = () => accounts.toSorted((one, other) => (one.currency < other.currency ? -1 : 1))[0]',
+    [['one.currency < other.currency', 'one.currency <= other.currency']],
+  ),
+  ...because(
+    'equivalent',
+    'The assumed bet is not written, and is placed while it is not rolled back.',
+    'src/decide/settlement.ts',
+    "bet: { betId, playerId, currency, stake: '0', status: 'PLACED', credits: {}, revision: 1 },",
+    [
+      ["'0'", '""'],
+      ["'PLACED'", '""'],
+    ],
+  ),
+  ...because(
+    'equivalent',
     'A placebet and an unsettlement have `refuse`, and no other request is refused: see the next.',
     'src/attempts.ts',
     'if (rule.refuse !== undefined) return rule.refuse(request, snapshot, settings, reason, refusal)',
