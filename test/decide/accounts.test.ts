@@ -158,7 +158,7 @@ describe('given a retry of a success', () => {
     })
     const known = { transaction: rolledBack, bet: bet({ currency: 'USD', status: 'ROLLED_BACK' }) }
     expect(rollBack(known)).toEqual(['7 USD', 'not recorded'])
-    expect(rollBack({ ...known, bet: null })).toEqual(['5000 JPY', 'not recorded'])
+    expect(rollBack({ transaction: rolledBack })).toEqual(['5000 JPY', 'not recorded'])
   })
 
   test('when the player has no account, then INVALID_PLAYER (D16)', () => {
