@@ -511,16 +511,26 @@ BEGIN
             OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND abs(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) < 1e20
-                AND scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) <= 20
+              AND CASE
+                WHEN abs(coalesce(
+                  coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                  coalesce(bet.voided_live, 0) + (item.credits)[4],
+                  coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                )) < 1e20
+                  AND scale(coalesce(
+                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                    coalesce(bet.voided_live, 0) + (item.credits)[4],
+                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                  )) <= 20
+                  THEN true
+                ELSE length(translate(
+                  trim_scale(coalesce(
+                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                    coalesce(bet.voided_live, 0) + (item.credits)[4],
+                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                  ))::text, '-.', ''
+                )) <= 40
+              END
           )
         OFFSET 0
       ) bet ON true
@@ -943,16 +953,26 @@ BEGIN
         AND bet.player_id = item.bet_player_id
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
-          AND abs(coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          )) < 1e20
-            AND scale(coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          )) <= 20;
+          AND CASE
+            WHEN abs(coalesce(
+              coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+              coalesce(bet.voided_live, 0) + (item.credits)[4],
+              coalesce(bet.cashout_live, 0) + (item.credits)[7]
+            )) < 1e20
+              AND scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) <= 20
+              THEN true
+            ELSE length(translate(
+              trim_scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              ))::text, '-.', ''
+            )) <= 40
+          END;
       EXIT guards_and_writes WHEN NOT found;
     ELSIF item.bet_revision IS NOT NULL THEN
       SELECT bet.revision INTO stored_revision FROM "bet_wallet".bets bet WHERE bet.bet_id = item.bet_id;

@@ -518,16 +518,26 @@ BEGIN
             OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND abs(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) < 1e20
-                AND scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) <= 20
+              AND CASE
+                WHEN abs(coalesce(
+                  coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                  coalesce(bet.voided_live, 0) + (item.credits)[4],
+                  coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                )) < 1e20
+                  AND scale(coalesce(
+                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                    coalesce(bet.voided_live, 0) + (item.credits)[4],
+                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                  )) <= 20
+                  THEN true
+                ELSE length(translate(
+                  trim_scale(coalesce(
+                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                    coalesce(bet.voided_live, 0) + (item.credits)[4],
+                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
+                  ))::text, '-.', ''
+                )) <= 40
+              END
           )
         OFFSET 0
       ) bet ON true
@@ -945,16 +955,26 @@ BEGIN
         AND bet.player_id = item.bet_player_id
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
-          AND abs(coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          )) < 1e20
-            AND scale(coalesce(
-            coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-            coalesce(bet.voided_live, 0) + (item.credits)[4],
-            coalesce(bet.cashout_live, 0) + (item.credits)[7]
-          )) <= 20;
+          AND CASE
+            WHEN abs(coalesce(
+              coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+              coalesce(bet.voided_live, 0) + (item.credits)[4],
+              coalesce(bet.cashout_live, 0) + (item.credits)[7]
+            )) < 1e20
+              AND scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              )) <= 20
+              THEN true
+            ELSE length(translate(
+              trim_scale(coalesce(
+                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
+                coalesce(bet.voided_live, 0) + (item.credits)[4],
+                coalesce(bet.cashout_live, 0) + (item.credits)[7]
+              ))::text, '-.', ''
+            )) <= 40
+          END;
       EXIT guards_and_writes WHEN NOT found;
     ELSIF item.bet_revision IS NOT NULL THEN
       SELECT bet.revision INTO stored_revision FROM "kept_release".bets bet WHERE bet.bet_id = item.bet_id;
@@ -1395,21 +1415,21 @@ ON CONFLICT DO NOTHING;
 COMMIT;
 
 INSERT INTO kept_release.players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.40');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 09:09:29.162846+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 09:09:29.177135+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.192165+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 09:09:29.194707+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.199828+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 09:09:29.214506+00', 'false');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 09:09:29.162846+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 09:09:29.177135+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 09:09:29.194707+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 09:09:29.199828+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 09:09:29.20494+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 09:09:29.214506+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 09:09:29.187728+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 09:09:29.192165+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 09:09:29.172534+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 09:09:29.197257+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 09:09:29.212476+00');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 10:48:11.803977+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 10:48:11.850491+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:11.892976+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 10:48:11.916105+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:11.939149+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:12.004733+00', 'false');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 10:48:11.803977+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 10:48:11.850491+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 10:48:11.916105+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 10:48:11.939149+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 10:48:11.9624+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 10:48:12.004733+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 10:48:11.871181+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 10:48:11.892976+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 10:48:11.840385+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 10:48:11.924097+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 10:48:11.99462+00');
 SELECT setval('kept_release.wallet_transaction_ids', 11);

@@ -288,13 +288,11 @@ export function balanceIsValid(balance: string, reserved = ''): string {
     ) IS TRUE`
 }
 
-/** Nearly every amount is. */
-const isShort = (amount: string) => `abs(${amount}) < 1e20\n  AND scale(${amount}) <= 20`
-
-/** Whether an amount has at most 40 digits, as a decimal of the contract. */
+/** Whether an amount has at most 40 digits, as a decimal of the contract. Nearly every amount is short. */
 export const isReadable = (amount: string) => sql`
   CASE
-    WHEN ${isShort(amount)}
+    WHEN abs(${amount}) < 1e20
+      AND scale(${amount}) <= 20
       THEN true
     ELSE length(translate(
       trim_scale(${amount})::text, '-.', ''
@@ -307,20 +305,18 @@ const liveAfter = sql`
     ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
   )`
 
-/**
- * Guard 2 of a credit, on the stored `bet`. A sum that is not short is a conflict too: the bet is written
- * whole then.
- */
+/** Guard 2 of a credit, on the stored `bet`; and `load` can read the sum. */
 export const takesCredit = sql`
   bet.player_id = item.bet_player_id
     AND bet.currency = item.bet_currency
     AND bet.status = item.bet_status
-    AND ${isShort(liveAfter)}`
+    AND ${isReadable(liveAfter)}`
 
 /** A readable amount as text: the zeros at its end may be too many. */
 export const textOf = (amount: string) => sql`
   CASE
-    WHEN ${isShort(amount)}
+    WHEN abs(${amount}) < 1e20
+      AND scale(${amount}) <= 20
       THEN ${amount}
     ELSE trim_scale(${amount})
   END::text`
