@@ -20,8 +20,8 @@ describe('lines of code', () => {
     ['core, decide, http, batches, lookups, operations', 5_040, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 10_360, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_680, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 19_420, linesOf(path => path.startsWith('tools/'))],
-    ['examples', 4_390, sumOf(examples, () => true, 'lines')],
+    ['tools', 19_410, linesOf(path => path.startsWith('tools/'))],
+    ['examples', 4_400, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
     expect(lines).toBeLessThanOrEqual(budget)
