@@ -77,7 +77,7 @@ export interface CommitRow extends Amounts {
 /** What a commit returns: a row for each item, and records of some of them, as they are after its writes. */
 export interface CommitAnswer {
   rows: readonly CommitRow[]
-  /** By the index of the item. Of conflicts; where a hook follows, of bets that a credit was added to. */
+  /** By the index of the item. Of conflicts, and where a hook follows, of bets that a credit was added to. */
   loaded: readonly LoadRow[]
 }
 

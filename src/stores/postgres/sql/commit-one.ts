@@ -21,10 +21,8 @@ import {
   inWholeUnits,
   isAccount,
   isBelowFloor,
-  isLoaded,
   itemColumns,
-  keysOfItem,
-  loadItems,
+  keepKey,
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
@@ -64,6 +62,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         ${whereReserved(tables, () => 'reserved_before numeric;')}
         balance_after numeric;
         balance_written numeric;
+        loaded_keys json[];
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
@@ -86,16 +85,10 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         END;
 
         RETURN NEXT;
-        ${beforeCommit(readBack(tables), loadOne(tables))}
+        ${keepKey('item')}
+        ${beforeCommit(tables, readBack(tables))}
       END`,
   })
-}
-
-function loadOne(tables: Tables): string {
-  return sql`
-    IF ${isLoaded('verdict', 'item.bet_revision')} THEN
-      ${loadItems(tables, `SELECT 0 AS key_index, ${keysOfItem(index => `fields[${index}]`)}`)}
-    END IF;`
 }
 
 /** The balance in the table: triggers may have changed it after the UPDATE. */

@@ -25,11 +25,9 @@ import {
   inWholeUnits,
   isAccount,
   isBelowFloor,
-  isLoaded,
   isReadable,
   itemColumns,
-  keysOfItem,
-  loadItems,
+  keepKey,
   lookup,
   nextWalletTransactionId,
   raiseBalanceDiffers,
@@ -74,7 +72,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
         result record;
         changed_players text[];${whereAccounts(tables, () => '\nchanged_currencies text[];')}
         changed_balances numeric[];
-        loaded_items integer[];
+        loaded_keys json[];
       BEGIN
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -98,11 +96,9 @@ export function commitFunction(tables: Tables): DatabaseFunction {
             changed_players := changed_players || result.changed_player;${whereAccounts(tables, () => '\nchanged_currencies := changed_currencies || result.currency;')}
             changed_balances := changed_balances || result.changed_balance;
           END IF;
-          IF ${isLoaded('result.verdict', 'result.bet_revision')} THEN
-            loaded_items := loaded_items || result.item_index;
-          END IF;
           item_index := result.item_index;
           verdict := result.verdict;
+          ${keepKey('result')}
           currency := result.currency;
           balance := result.balance;
           ${whereReserved(tables, () => 'reserved := result.reserved;')}
@@ -110,22 +106,9 @@ export function commitFunction(tables: Tables): DatabaseFunction {
           RETURN NEXT;
         END LOOP;
 
-        ${beforeCommit(readBack(tables), loadSome(tables))}
+        ${beforeCommit(tables, readBack(tables))}
       END`,
   })
-}
-
-function loadSome(tables: Tables): string {
-  const field = (index: number) => `(fields[${index}]::text[])[number + 1]`
-  return sql`
-    IF loaded_items IS NOT NULL THEN
-      ${loadItems(
-        tables,
-        sql`
-          SELECT number AS key_index, ${keysOfItem(field)}
-          FROM unnest(loaded_items) number`,
-      )}
-    END IF;`
 }
 
 /** The balances of the changed players in the table: triggers may have changed them after the UPDATE. */
@@ -172,6 +155,7 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
 
     SELECT
       item.item_index,
+      item.operation, item.transaction_id, item.player_id, item.bet_id,
       item.verdict,
       item.bet_revision,
       item.player_currency AS currency,

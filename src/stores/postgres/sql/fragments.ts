@@ -204,14 +204,6 @@ export const itemColumns = (fieldAt: (index: number, type: string) => string) =>
     }),
   )
 
-/** The keys of an item, as `load` takes them: its first fields. */
-export const keysOfItem = (fieldAt: (index: number) => string) =>
-  lines(
-    ['operation', 'transaction_id', 'player_id', 'bet_id'].map(
-      (name, index) => `${fieldAt(index + 1)} AS ${name}`,
-    ),
-  )
-
 /** The columns of `transactions` that a commit writes; `item` has their values. */
 export const transactionColumns = sql`
   operation, transaction_id, player_id, bet_id,
@@ -256,12 +248,10 @@ export const betAssignments = (stored: string) =>
     'status = item.bet_status',
     ...creditColumns.map(column => {
       const value = creditValue(column)
-      const sum = column.endsWith('_live') ? `bet.${column} + ${value}, ` : ''
-      return sql`
-        ${column} = CASE item.bet_revision
-          WHEN 0 THEN coalesce(${sum}bet.${column}, ${value})
-          ELSE ${value}
-        END`
+      const stays = column.endsWith('_live')
+        ? `coalesce(bet.${column} + ${value}, bet.${column})`
+        : `bet.${column}`
+      return `${column} = coalesce(CASE item.bet_revision WHEN 0 THEN ${stays} END, ${value})`
     }),
     `revision = ${stored} + 1`,
   ])
@@ -294,10 +284,13 @@ export const isReadable = (amount: string) => sql`
     WHEN abs(${amount}) < 1e20
       AND scale(${amount}) <= 20
       THEN true
-    ELSE length(translate(
-      trim_scale(${amount})::text, '-.', ''
-    )) <= 40
+    ELSE ${hasAtMost40Digits(amount)}
   END`
+
+const hasAtMost40Digits = (amount: string) => sql`
+  length(translate(
+    trim_scale(${amount})::text, '-.', ''
+  )) <= 40`
 
 /** What is live of the type of the item's credit, with it. */
 const liveAfter = sql`
@@ -310,7 +303,7 @@ export const takesCredit = sql`
   bet.player_id = item.bet_player_id
     AND bet.currency = item.bet_currency
     AND bet.status = item.bet_status
-    AND ${isReadable(liveAfter)}`
+    AND ${hasAtMost40Digits(liveAfter)}`
 
 /** A readable amount as text: the zeros at its end may be too many. */
 export const textOf = (amount: string) => sql`
@@ -385,7 +378,7 @@ export function inWholeUnits(
  *
  * @param readBack compares the balances with those in the table
  */
-export const beforeCommit = (readBack: string, loadItems: string) => sql`
+export const beforeCommit = (tables: Tables, readBack: string) => sql`
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -394,7 +387,7 @@ export const beforeCommit = (readBack: string, loadItems: string) => sql`
     END IF;
     ${readBack}
   END IF;
-  ${loadItems}
+  ${loadKept(tables)}
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
     OR current_setting('client_min_messages') = 'error'
@@ -482,42 +475,41 @@ export const commitSettings = sql`
   ${timelineParameters}`
 
 /**
- * Whether the records of an item are returned too: those of a conflict, for its next decision; or where a
+ * Keeps the key of an item whose records are returned too: of a conflict, for its next decision; and where a
  * hook follows, of a bet that a credit was added to. In a stricter isolation level, what is read would be
  * older than the conflict.
+ *
+ * @param item a record of its fields
  */
-export const isLoaded = (verdict: string, betRevision: string) => sql`
-  (CASE
-    WHEN commit_follows THEN ${verdict} = 'conflict'
-      AND current_setting('transaction_isolation') = 'read committed'
-    ELSE ${verdict} = 'committed' AND ${betRevision} = 0
-  END)`
+export const keepKey = (item: string) => sql`
+  IF verdict = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+    OR verdict = 'committed' AND ${item}.bet_revision = 0 AND NOT commit_follows THEN
+    loaded_keys := loaded_keys || CASE verdict
+      WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', ${item}.bet_id)
+      ELSE json_build_object(
+        'key_index', item_index, 'operation', ${item}.operation, 'transaction_id', ${item}.transaction_id,
+        'player_id', ${item}.player_id, 'bet_id', ${item}.bet_id
+      )
+    END;
+  END IF;`
 
 /**
- * Returns the records of items as `load` does, with the verdict `loaded`. Conflicts alone commit nothing: an
- * empty commit proves then that this server is the primary.
- *
- * @param keys a query: the index and the keys of each such item
+ * Returns the records of the kept keys as `load` does, with the verdict `loaded`. Conflicts alone commit
+ * nothing: an empty commit proves then that this server is the primary.
  */
-export const loadItems = (tables: Tables, keys: string) => sql`
-  RETURN QUERY
-    SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
-      json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
-      ${whereReserved(tables, () => 'loaded.reserved, ')}NULL
-    FROM ${tables.schema}.${functionName(tables, 'load')}(
-      (
-        SELECT json_agg(key)
-        FROM (
-          ${keys}
-        ) key
-      )::text,
-      every_row, lock_timeout_ms, NULL, NULL
-    ) loaded;
-  IF commit_follows THEN
+const loadKept = (tables: Tables) => sql`
+  IF loaded_keys IS NOT NULL THEN
+    RETURN QUERY
+      SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
+        json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
+        ${whereReserved(tables, () => 'loaded.reserved, ')}NULL
+      FROM ${tables.schema}.${functionName(tables, 'load')}(
+        array_to_json(loaded_keys)::text, every_row, lock_timeout_ms, NULL, NULL
+      ) loaded;
     PERFORM ${emptyCommit};
   END IF;`
 
-/** The result of what commits: a row per item, and those of {@link loadItems}, with `records`. */
+/** The result of what commits: a row per item, and those of {@link loadKept}, with `records`. */
 export const committedTable = (tables: Tables) => sql`
   TABLE (
     item_index integer, verdict text, currency text, balance text, wallet_transaction_id text,
