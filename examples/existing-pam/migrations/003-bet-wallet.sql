@@ -447,7 +447,7 @@ DECLARE
   result record;
   changed_players text[];
   changed_balances numeric[];
-  loaded_items integer[];
+  loaded_keys json[];
 BEGIN
   -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -511,26 +511,13 @@ BEGIN
             OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND CASE
-                WHEN abs(coalesce(
+              AND length(translate(
+                trim_scale(coalesce(
                   coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
                   coalesce(bet.voided_live, 0) + (item.credits)[4],
                   coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                )) < 1e20
-                  AND scale(coalesce(
-                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                    coalesce(bet.voided_live, 0) + (item.credits)[4],
-                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                  )) <= 20
-                  THEN true
-                ELSE length(translate(
-                  trim_scale(coalesce(
-                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                    coalesce(bet.voided_live, 0) + (item.credits)[4],
-                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                  ))::text, '-.', ''
-                )) <= 40
-              END
+                ))::text, '-.', ''
+              )) <= 40
           )
         OFFSET 0
       ) bet ON true
@@ -660,42 +647,15 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
-          ELSE (item.credits)[1]
-        END,
-        bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
-          ELSE (item.credits)[2]
-        END,
-        bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
-          ELSE (item.credits)[3]
-        END,
-        voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
-          ELSE (item.credits)[4]
-        END,
-        voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
-          ELSE (item.credits)[5]
-        END,
-        voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
-          ELSE (item.credits)[6]
-        END,
-        cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
-          ELSE (item.credits)[7]
-        END,
-        cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
-          ELSE (item.credits)[8]
-        END,
-        cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
-          ELSE (item.credits)[9]
-        END,
+        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
+        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
+        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
+        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
+        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
+        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
+        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
+        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
+        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
         revision = item.stored_revision + 1
       FROM judged item
       LEFT JOIN LATERAL (
@@ -746,6 +706,7 @@ BEGIN
 
     SELECT
       item.item_index,
+      item.operation, item.transaction_id, item.player_id, item.bet_id,
       item.verdict,
       item.bet_revision,
       item.player_currency AS currency,
@@ -786,15 +747,19 @@ BEGIN
       changed_players := changed_players || result.changed_player;
       changed_balances := changed_balances || result.changed_balance;
     END IF;
-    IF (CASE
-      WHEN commit_follows THEN result.verdict = 'conflict'
-        AND current_setting('transaction_isolation') = 'read committed'
-      ELSE result.verdict = 'committed' AND result.bet_revision = 0
-    END) THEN
-      loaded_items := loaded_items || result.item_index;
-    END IF;
     item_index := result.item_index;
     verdict := result.verdict;
+    IF verdict = 'conflict' AND result.operation IS NOT NULL -- NULL: the check at start, which must not wait
+      AND current_setting('transaction_isolation') = 'read committed'
+      OR verdict = 'committed' AND result.bet_revision = 0 AND NOT commit_follows THEN
+      loaded_keys := loaded_keys || CASE verdict
+        WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', result.bet_id)
+        ELSE json_build_object(
+          'key_index', item_index, 'operation', result.operation, 'transaction_id', result.transaction_id,
+          'player_id', result.player_id, 'bet_id', result.bet_id
+        )
+      END;
+    END IF;
     currency := result.currency;
     balance := result.balance;
 
@@ -822,27 +787,15 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
   END IF;
-  IF loaded_items IS NOT NULL THEN
+  IF loaded_keys IS NOT NULL THEN
     RETURN QUERY
       SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
         json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "bet_wallet".load_v1_fdfa1442(
-        (
-          SELECT json_agg(key)
-          FROM (
-            SELECT number AS key_index, (fields[1]::text[])[number + 1] AS operation,
-            (fields[2]::text[])[number + 1] AS transaction_id,
-            (fields[3]::text[])[number + 1] AS player_id,
-            (fields[4]::text[])[number + 1] AS bet_id
-            FROM unnest(loaded_items) number
-          ) key
-        )::text,
-        every_row, lock_timeout_ms, NULL, NULL
+        array_to_json(loaded_keys)::text, every_row, lock_timeout_ms, NULL, NULL
       ) loaded;
-    IF commit_follows THEN
-      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
-    END IF;
+    PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
@@ -895,6 +848,7 @@ DECLARE
 
   balance_after numeric;
   balance_written numeric;
+  loaded_keys json[];
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
   IF current_setting('transaction_read_only')::boolean THEN
@@ -953,26 +907,13 @@ BEGIN
         AND bet.player_id = item.bet_player_id
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
-          AND CASE
-            WHEN abs(coalesce(
+          AND length(translate(
+            trim_scale(coalesce(
               coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
               coalesce(bet.voided_live, 0) + (item.credits)[4],
               coalesce(bet.cashout_live, 0) + (item.credits)[7]
-            )) < 1e20
-              AND scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) <= 20
-              THEN true
-            ELSE length(translate(
-              trim_scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              ))::text, '-.', ''
-            )) <= 40
-          END;
+            ))::text, '-.', ''
+          )) <= 40;
       EXIT guards_and_writes WHEN NOT found;
     ELSIF item.bet_revision IS NOT NULL THEN
       SELECT bet.revision INTO stored_revision FROM "bet_wallet".bets bet WHERE bet.bet_id = item.bet_id;
@@ -1088,42 +1029,15 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
-          ELSE (item.credits)[1]
-        END,
-        bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
-          ELSE (item.credits)[2]
-        END,
-        bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
-          ELSE (item.credits)[3]
-        END,
-        voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
-          ELSE (item.credits)[4]
-        END,
-        voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
-          ELSE (item.credits)[5]
-        END,
-        voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
-          ELSE (item.credits)[6]
-        END,
-        cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
-          ELSE (item.credits)[7]
-        END,
-        cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
-          ELSE (item.credits)[8]
-        END,
-        cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
-          ELSE (item.credits)[9]
-        END,
+        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
+        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
+        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
+        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
+        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
+        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
+        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
+        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
+        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
         revision = stored_revision + 1
       WHERE bet.bet_id = item.bet_id
         AND bet.revision = stored_revision;
@@ -1169,6 +1083,17 @@ BEGIN
   END;
 
   RETURN NEXT;
+  IF verdict = 'conflict' AND item.operation IS NOT NULL -- NULL: the check at start, which must not wait
+    AND current_setting('transaction_isolation') = 'read committed'
+    OR verdict = 'committed' AND item.bet_revision = 0 AND NOT commit_follows THEN
+    loaded_keys := loaded_keys || CASE verdict
+      WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', item.bet_id)
+      ELSE json_build_object(
+        'key_index', item_index, 'operation', item.operation, 'transaction_id', item.transaction_id,
+        'player_id', item.player_id, 'bet_id', item.bet_id
+      )
+    END;
+  END IF;
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -1186,30 +1111,15 @@ BEGIN
       END IF;
     END IF;
   END IF;
-  IF (CASE
-    WHEN commit_follows THEN verdict = 'conflict'
-      AND current_setting('transaction_isolation') = 'read committed'
-    ELSE verdict = 'committed' AND item.bet_revision = 0
-  END) THEN
+  IF loaded_keys IS NOT NULL THEN
     RETURN QUERY
       SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
         json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "bet_wallet".load_v1_fdfa1442(
-        (
-          SELECT json_agg(key)
-          FROM (
-            SELECT 0 AS key_index, fields[1] AS operation,
-            fields[2] AS transaction_id,
-            fields[3] AS player_id,
-            fields[4] AS bet_id
-          ) key
-        )::text,
-        every_row, lock_timeout_ms, NULL, NULL
+        array_to_json(loaded_keys)::text, every_row, lock_timeout_ms, NULL, NULL
       ) loaded;
-    IF commit_follows THEN
-      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
-    END IF;
+    PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')

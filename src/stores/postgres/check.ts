@@ -280,7 +280,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   )
   // Of no keys: it must not wait for a standby.
   await ask(procedure('load_confirmed', '$1, false, 1000, false, NULL, NULL'), ['[]'])
-  // Each calls the function of its name. The one item is a conflict: a commit of it would wait too.
+  // Each calls the function of its name. The one item is a conflict without keys: it proves nothing either.
   await ask(procedure('commit_procedure', '$1, NULL, 1000, false, false, true, false, NULL, NULL'), ['{}'])
   await ask(
     procedure('commit_one_procedure', '$1, NULL, NULL, 1000, false, false, false, false, NULL, NULL'),

@@ -94,7 +94,10 @@ describe('the cases of the kit', () => {
 })
 
 describe('given commits that no standby confirms', () => {
-  test('when an answer would be a refusal or a replay, then it is a fault', async () => {
+  test.each([
+    ['without a hook', {}],
+    ['with a hook', { withinTransaction: async () => {} }],
+  ])('when an answer would be a refusal or a replay, then it is a fault, %s', async (_, hook) => {
     const opened = await harness().open([{ playerId: 'alice', currency: 'EUR', balance: '100' }])
     onTestFinished(() => harness().close?.(opened))
     const { store } = opened
@@ -102,7 +105,11 @@ describe('given commits that no standby confirms', () => {
     expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true })
     const resume = await stopReplication()
     try {
-      const impatient = createPostgresStore(database.pool, { schema: opened.schema, timeoutMs: 300 })
+      const impatient = createPostgresStore(database.pool, {
+        schema: opened.schema,
+        timeoutMs: 300,
+        ...hook,
+      })
       // Its commit is a conflict, and waits with the proof: whether it is committed is not known any more.
       const settled = recordSettlement(impatient, settlement({ betId: 'unknown' }))
       expect(await faultOf(settled)).toMatchObject({ code: 'COMMIT_UNKNOWN' })

@@ -191,7 +191,11 @@ describe.each([
     })
     await handlePlaceBet(store, placeBet())
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
-    expect(await store.commit(placing())).toMatchObject({ status: 'conflict' })
+    // The records of the conflict are returned as without a hook.
+    expect(await store.commit(placing())).toMatchObject({
+      status: 'conflict',
+      snapshot: { transaction: { transactionId: 'place-1' }, bet: { betId: 'bet-1' } },
+    })
     expect(calls).toBe(1)
     expect(await ledger()).toEqual([['place-1']])
   })

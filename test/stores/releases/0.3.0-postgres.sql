@@ -454,7 +454,7 @@ DECLARE
   result record;
   changed_players text[];
   changed_balances numeric[];
-  loaded_items integer[];
+  loaded_keys json[];
 BEGIN
   -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -518,26 +518,13 @@ BEGIN
             OR bet.player_id = item.bet_player_id
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
-              AND CASE
-                WHEN abs(coalesce(
+              AND length(translate(
+                trim_scale(coalesce(
                   coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
                   coalesce(bet.voided_live, 0) + (item.credits)[4],
                   coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                )) < 1e20
-                  AND scale(coalesce(
-                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                    coalesce(bet.voided_live, 0) + (item.credits)[4],
-                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                  )) <= 20
-                  THEN true
-                ELSE length(translate(
-                  trim_scale(coalesce(
-                    coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                    coalesce(bet.voided_live, 0) + (item.credits)[4],
-                    coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                  ))::text, '-.', ''
-                )) <= 40
-              END
+                ))::text, '-.', ''
+              )) <= 40
           )
         OFFSET 0
       ) bet ON true
@@ -662,42 +649,15 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
-          ELSE (item.credits)[1]
-        END,
-        bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
-          ELSE (item.credits)[2]
-        END,
-        bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
-          ELSE (item.credits)[3]
-        END,
-        voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
-          ELSE (item.credits)[4]
-        END,
-        voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
-          ELSE (item.credits)[5]
-        END,
-        voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
-          ELSE (item.credits)[6]
-        END,
-        cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
-          ELSE (item.credits)[7]
-        END,
-        cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
-          ELSE (item.credits)[8]
-        END,
-        cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
-          ELSE (item.credits)[9]
-        END,
+        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
+        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
+        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
+        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
+        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
+        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
+        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
+        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
+        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
         revision = item.stored_revision + 1
       FROM judged item
       LEFT JOIN LATERAL (
@@ -748,6 +708,7 @@ BEGIN
 
     SELECT
       item.item_index,
+      item.operation, item.transaction_id, item.player_id, item.bet_id,
       item.verdict,
       item.bet_revision,
       item.player_currency AS currency,
@@ -788,15 +749,19 @@ BEGIN
       changed_players := changed_players || result.changed_player;
       changed_balances := changed_balances || result.changed_balance;
     END IF;
-    IF (CASE
-      WHEN commit_follows THEN result.verdict = 'conflict'
-        AND current_setting('transaction_isolation') = 'read committed'
-      ELSE result.verdict = 'committed' AND result.bet_revision = 0
-    END) THEN
-      loaded_items := loaded_items || result.item_index;
-    END IF;
     item_index := result.item_index;
     verdict := result.verdict;
+    IF verdict = 'conflict' AND result.operation IS NOT NULL -- NULL: the check at start, which must not wait
+      AND current_setting('transaction_isolation') = 'read committed'
+      OR verdict = 'committed' AND result.bet_revision = 0 AND NOT commit_follows THEN
+      loaded_keys := loaded_keys || CASE verdict
+        WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', result.bet_id)
+        ELSE json_build_object(
+          'key_index', item_index, 'operation', result.operation, 'transaction_id', result.transaction_id,
+          'player_id', result.player_id, 'bet_id', result.bet_id
+        )
+      END;
+    END IF;
     currency := result.currency;
     balance := result.balance;
 
@@ -824,27 +789,15 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
   END IF;
-  IF loaded_items IS NOT NULL THEN
+  IF loaded_keys IS NOT NULL THEN
     RETURN QUERY
       SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
         json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "kept_release".load_v1_f9df8373(
-        (
-          SELECT json_agg(key)
-          FROM (
-            SELECT number AS key_index, (fields[1]::text[])[number + 1] AS operation,
-            (fields[2]::text[])[number + 1] AS transaction_id,
-            (fields[3]::text[])[number + 1] AS player_id,
-            (fields[4]::text[])[number + 1] AS bet_id
-            FROM unnest(loaded_items) number
-          ) key
-        )::text,
-        every_row, lock_timeout_ms, NULL, NULL
+        array_to_json(loaded_keys)::text, every_row, lock_timeout_ms, NULL, NULL
       ) loaded;
-    IF commit_follows THEN
-      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
-    END IF;
+    PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
@@ -897,6 +850,7 @@ DECLARE
 
   balance_after numeric;
   balance_written numeric;
+  loaded_keys json[];
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
   IF current_setting('transaction_read_only')::boolean THEN
@@ -955,26 +909,13 @@ BEGIN
         AND bet.player_id = item.bet_player_id
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
-          AND CASE
-            WHEN abs(coalesce(
+          AND length(translate(
+            trim_scale(coalesce(
               coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
               coalesce(bet.voided_live, 0) + (item.credits)[4],
               coalesce(bet.cashout_live, 0) + (item.credits)[7]
-            )) < 1e20
-              AND scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              )) <= 20
-              THEN true
-            ELSE length(translate(
-              trim_scale(coalesce(
-                coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
-                coalesce(bet.voided_live, 0) + (item.credits)[4],
-                coalesce(bet.cashout_live, 0) + (item.credits)[7]
-              ))::text, '-.', ''
-            )) <= 40
-          END;
+            ))::text, '-.', ''
+          )) <= 40;
       EXIT guards_and_writes WHEN NOT found;
     ELSIF item.bet_revision IS NOT NULL THEN
       SELECT bet.revision INTO stored_revision FROM "kept_release".bets bet WHERE bet.bet_id = item.bet_id;
@@ -1085,42 +1026,15 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live, (item.credits)[1])
-          ELSE (item.credits)[1]
-        END,
-        bet_paid_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_reversed, (item.credits)[2])
-          ELSE (item.credits)[2]
-        END,
-        bet_paid_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.bet_paid_owed, (item.credits)[3])
-          ELSE (item.credits)[3]
-        END,
-        voided_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live, (item.credits)[4])
-          ELSE (item.credits)[4]
-        END,
-        voided_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_reversed, (item.credits)[5])
-          ELSE (item.credits)[5]
-        END,
-        voided_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.voided_owed, (item.credits)[6])
-          ELSE (item.credits)[6]
-        END,
-        cashout_live = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live, (item.credits)[7])
-          ELSE (item.credits)[7]
-        END,
-        cashout_reversed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_reversed, (item.credits)[8])
-          ELSE (item.credits)[8]
-        END,
-        cashout_owed = CASE item.bet_revision
-          WHEN 0 THEN coalesce(bet.cashout_owed, (item.credits)[9])
-          ELSE (item.credits)[9]
-        END,
+        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
+        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
+        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
+        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
+        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
+        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
+        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
+        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
+        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
         revision = stored_revision + 1
       WHERE bet.bet_id = item.bet_id
         AND bet.revision = stored_revision;
@@ -1166,6 +1080,17 @@ BEGIN
   END;
 
   RETURN NEXT;
+  IF verdict = 'conflict' AND item.operation IS NOT NULL -- NULL: the check at start, which must not wait
+    AND current_setting('transaction_isolation') = 'read committed'
+    OR verdict = 'committed' AND item.bet_revision = 0 AND NOT commit_follows THEN
+    loaded_keys := loaded_keys || CASE verdict
+      WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', item.bet_id)
+      ELSE json_build_object(
+        'key_index', item_index, 'operation', item.operation, 'transaction_id', item.transaction_id,
+        'player_id', item.player_id, 'bet_id', item.bet_id
+      )
+    END;
+  END IF;
   -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
   -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
@@ -1183,30 +1108,15 @@ BEGIN
       END IF;
     END IF;
   END IF;
-  IF (CASE
-    WHEN commit_follows THEN verdict = 'conflict'
-      AND current_setting('transaction_isolation') = 'read committed'
-    ELSE verdict = 'committed' AND item.bet_revision = 0
-  END) THEN
+  IF loaded_keys IS NOT NULL THEN
     RETURN QUERY
       SELECT loaded.key_index, 'loaded', loaded.currency, loaded.balance, NULL,
         json_build_object('bet', loaded.bet, 'transaction', loaded.transaction)::text,
         NULL
       FROM "kept_release".load_v1_f9df8373(
-        (
-          SELECT json_agg(key)
-          FROM (
-            SELECT 0 AS key_index, fields[1] AS operation,
-            fields[2] AS transaction_id,
-            fields[3] AS player_id,
-            fields[4] AS bet_id
-          ) key
-        )::text,
-        every_row, lock_timeout_ms, NULL, NULL
+        array_to_json(loaded_keys)::text, every_row, lock_timeout_ms, NULL, NULL
       ) loaded;
-    IF commit_follows THEN
-      PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
-    END IF;
+    PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
   IF durable AND (
     current_setting('synchronous_commit') IN ('off', 'local')
@@ -1415,21 +1325,21 @@ ON CONFLICT DO NOTHING;
 COMMIT;
 
 INSERT INTO kept_release.players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.40');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 10:48:11.803977+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 10:48:11.850491+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:11.892976+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 10:48:11.916105+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:11.939149+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 10:48:12.004733+00', 'false');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 10:48:11.803977+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 10:48:11.850491+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 10:48:11.916105+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 10:48:11.939149+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 10:48:11.9624+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 10:48:12.004733+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 10:48:11.871181+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 10:48:11.892976+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 10:48:11.840385+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 10:48:11.924097+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 10:48:11.99462+00');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:40:26.970064+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:40:26.989487+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.005942+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 13:40:27.011601+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.018272+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.036205+00', 'false');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 13:40:26.970064+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 13:40:26.989487+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 13:40:27.011601+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 13:40:27.018272+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 13:40:27.024375+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 13:40:27.036205+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 13:40:27.002638+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 13:40:27.005942+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 13:40:26.98071+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 13:40:27.015012+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 13:40:27.033391+00');
 SELECT setval('kept_release.wallet_transaction_ids', 11);

@@ -482,7 +482,8 @@ export const commitSettings = sql`
  * @param item a record of its fields
  */
 export const keepKey = (item: string) => sql`
-  IF verdict = 'conflict' AND current_setting('transaction_isolation') = 'read committed'
+  IF verdict = 'conflict' AND ${item}.operation IS NOT NULL -- NULL: the check at start, which must not wait
+    AND current_setting('transaction_isolation') = 'read committed'
     OR verdict = 'committed' AND ${item}.bet_revision = 0 AND NOT commit_follows THEN
     loaded_keys := loaded_keys || CASE verdict
       WHEN 'committed' THEN json_build_object('key_index', item_index, 'bet_id', ${item}.bet_id)
