@@ -647,15 +647,42 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
-        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
-        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
-        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
-        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
-        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
-        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
-        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
-        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
+        bet_paid_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END,
+          (item.credits)[1]
+        ),
+        bet_paid_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END,
+          (item.credits)[2]
+        ),
+        bet_paid_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END,
+          (item.credits)[3]
+        ),
+        voided_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END,
+          (item.credits)[4]
+        ),
+        voided_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END,
+          (item.credits)[5]
+        ),
+        voided_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_owed END,
+          (item.credits)[6]
+        ),
+        cashout_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END,
+          (item.credits)[7]
+        ),
+        cashout_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END,
+          (item.credits)[8]
+        ),
+        cashout_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END,
+          (item.credits)[9]
+        ),
         revision = item.stored_revision + 1
       FROM judged item
       LEFT JOIN LATERAL (
@@ -1029,15 +1056,42 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
-        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
-        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
-        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
-        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
-        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
-        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
-        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
-        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
+        bet_paid_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END,
+          (item.credits)[1]
+        ),
+        bet_paid_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END,
+          (item.credits)[2]
+        ),
+        bet_paid_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END,
+          (item.credits)[3]
+        ),
+        voided_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END,
+          (item.credits)[4]
+        ),
+        voided_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END,
+          (item.credits)[5]
+        ),
+        voided_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_owed END,
+          (item.credits)[6]
+        ),
+        cashout_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END,
+          (item.credits)[7]
+        ),
+        cashout_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END,
+          (item.credits)[8]
+        ),
+        cashout_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END,
+          (item.credits)[9]
+        ),
         revision = stored_revision + 1
       WHERE bet.bet_id = item.bet_id
         AND bet.revision = stored_revision;

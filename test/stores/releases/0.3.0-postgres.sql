@@ -649,15 +649,42 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
-        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
-        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
-        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
-        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
-        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
-        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
-        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
-        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
+        bet_paid_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END,
+          (item.credits)[1]
+        ),
+        bet_paid_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END,
+          (item.credits)[2]
+        ),
+        bet_paid_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END,
+          (item.credits)[3]
+        ),
+        voided_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END,
+          (item.credits)[4]
+        ),
+        voided_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END,
+          (item.credits)[5]
+        ),
+        voided_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_owed END,
+          (item.credits)[6]
+        ),
+        cashout_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END,
+          (item.credits)[7]
+        ),
+        cashout_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END,
+          (item.credits)[8]
+        ),
+        cashout_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END,
+          (item.credits)[9]
+        ),
         revision = item.stored_revision + 1
       FROM judged item
       LEFT JOIN LATERAL (
@@ -1026,15 +1053,42 @@ BEGIN
       SET
         stake = coalesce(item.bet_stake, bet.stake),
         status = item.bet_status,
-        bet_paid_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END, (item.credits)[1]),
-        bet_paid_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END, (item.credits)[2]),
-        bet_paid_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END, (item.credits)[3]),
-        voided_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END, (item.credits)[4]),
-        voided_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END, (item.credits)[5]),
-        voided_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.voided_owed END, (item.credits)[6]),
-        cashout_live = coalesce(CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END, (item.credits)[7]),
-        cashout_reversed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END, (item.credits)[8]),
-        cashout_owed = coalesce(CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END, (item.credits)[9]),
+        bet_paid_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.bet_paid_live + (item.credits)[1], bet.bet_paid_live) END,
+          (item.credits)[1]
+        ),
+        bet_paid_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_reversed END,
+          (item.credits)[2]
+        ),
+        bet_paid_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.bet_paid_owed END,
+          (item.credits)[3]
+        ),
+        voided_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.voided_live + (item.credits)[4], bet.voided_live) END,
+          (item.credits)[4]
+        ),
+        voided_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_reversed END,
+          (item.credits)[5]
+        ),
+        voided_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.voided_owed END,
+          (item.credits)[6]
+        ),
+        cashout_live = coalesce(
+          CASE item.bet_revision WHEN 0 THEN coalesce(bet.cashout_live + (item.credits)[7], bet.cashout_live) END,
+          (item.credits)[7]
+        ),
+        cashout_reversed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_reversed END,
+          (item.credits)[8]
+        ),
+        cashout_owed = coalesce(
+          CASE item.bet_revision WHEN 0 THEN bet.cashout_owed END,
+          (item.credits)[9]
+        ),
         revision = stored_revision + 1
       WHERE bet.bet_id = item.bet_id
         AND bet.revision = stored_revision;
@@ -1325,21 +1379,21 @@ ON CONFLICT DO NOTHING;
 COMMIT;
 
 INSERT INTO kept_release.players (player_id, currency, balance) VALUES ('anna', 'EUR', '4.40');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:40:26.970064+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:40:26.989487+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.005942+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 13:40:27.011601+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.018272+00', 'false');
-INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:40:27.036205+00', 'false');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 13:40:26.970064+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 13:40:26.989487+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 13:40:27.011601+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 13:40:27.018272+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 13:40:27.024375+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 13:40:27.036205+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 13:40:27.002638+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 13:40:27.005942+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 13:40:26.98071+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 13:40:27.015012+00');
-INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 13:40:27.033391+00');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-1', 'anna', 'EUR', '30', 'PLACED', '55.5', '0', '0', NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:51:10.036777+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-2', 'anna', 'EUR', '10.25', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2', '2026-11-28 13:51:10.060305+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-3', 'anna', 'EUR', '0', 'ROLLED_BACK', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:51:10.082538+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-4', 'anna', 'EUR', '20', 'PLACED', NULL, '0', '1000', NULL, NULL, NULL, NULL, NULL, NULL, '3', '2026-11-28 13:51:10.086043+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-5', 'anna', 'EUR', '2000', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:51:10.10147+00', 'false');
+INSERT INTO kept_release.bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision, recorded_at, is_imported) VALUES ('bet-7', 'anna', 'EUR', '1.1', 'PLACED', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1', '2026-11-28 13:51:10.134403+00', 'false');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-1', 'anna', 'bet-1', '30', 'EUR', NULL, '-30', 'EUR', '970', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '1', '2026-11-28 13:51:10.036777+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-2', 'anna', 'bet-2', '10.25', 'EUR', NULL, '-10.25', 'EUR', '1015.25', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '3', '2026-11-28 13:51:10.060305+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-4', 'anna', 'bet-4', '20', 'EUR', NULL, '-20', 'EUR', '1005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '6', '2026-11-28 13:51:10.086043+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-5', 'anna', 'bet-5', '2000', 'EUR', NULL, '-2000', 'EUR', '5.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '8', '2026-11-28 13:51:10.10147+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-6', 'anna', 'bet-6', '5.51', 'EUR', NULL, '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'amount: insufficient funds', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '9', '2026-11-28 13:51:10.109186+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('placebet', 'place-7', 'anna', 'bet-7', '1.1', 'EUR', NULL, '-1.1', 'EUR', '4.40', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '11', '2026-11-28 13:51:10.134403+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-2', 'anna', 'bet-2', NULL, NULL, 'TECHNICAL_ERROR', '10.25', 'EUR', '1025.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '4', '2026-11-28 13:51:10.073964+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('rollbackbet', 'rollback-3', 'anna', 'bet-3', NULL, NULL, 'TECHNICAL_ERROR', '0', 'EUR', '1025.50', NULL, NULL, 'TOMBSTONE_CREATED', '2026-11-21 10:00:00+00', '5', '2026-11-28 13:51:10.082538+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-1', 'anna', 'bet-1', '55.5', 'EUR', 'BET_PAID', '55.5', 'EUR', '1025.5', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '2', '2026-11-28 13:51:10.055322+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('settlement', 'settle-4', 'anna', 'bet-4', '1000', 'EUR', 'BET_PAID', '1000', 'EUR', '2005.50', NULL, NULL, 'ACCEPTED', '2026-11-21 10:00:00+00', '7', '2026-11-28 13:51:10.093067+00');
+INSERT INTO kept_release.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, account_currency, balance_after, error_code, description, reason, transaction_date, wallet_transaction_id, recorded_at) VALUES ('unsettlement', 'unsettle-4', 'anna', 'bet-4', NULL, NULL, 'UNSCORED', '0', 'EUR', '5.50', 'INSUFFICIENT_FUNDS', 'betId: insufficient funds to reverse the settlement', 'INSUFFICIENT_FUNDS', '2026-11-21 10:00:00+00', '10', '2026-11-28 13:51:10.131304+00');
 SELECT setval('kept_release.wallet_transaction_ids', 11);

@@ -251,7 +251,11 @@ export const betAssignments = (stored: string) =>
       const stays = column.endsWith('_live')
         ? `coalesce(bet.${column} + ${value}, bet.${column})`
         : `bet.${column}`
-      return `${column} = coalesce(CASE item.bet_revision WHEN 0 THEN ${stays} END, ${value})`
+      return sql`
+        ${column} = coalesce(
+          CASE item.bet_revision WHEN 0 THEN ${stays} END,
+          ${value}
+        )`
     }),
     `revision = ${stored} + 1`,
   ])
