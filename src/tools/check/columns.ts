@@ -12,24 +12,24 @@ export async function columnFindings(
   { id, version }: { id: string; version: string | null },
   rows: Rows,
 ): Promise<Finding[]> {
-  const found = tables.flatMap(table =>
-    [versionColumn(table) ?? []].flat().map(column => `${table.schema}.${table.name}.${column.name}`),
-  )
+  const found = tables.flatMap(table => {
+    const column = versionColumn(table)
+    return column === null ? [] : `${table.schema}.${table.name}.${column.name}`
+  })
   const problems: string[] = []
   for (const table of tables) problems.push(...(await numberedRows(engine, table, id, rows)))
-  return [
-    ...(problems.length === 0 ? [] : [finding('player ids', 'warning', problems.join('. '))]),
-    ...(version !== null || found.length === 0
-      ? []
-      : [
-          finding(
-            'version column',
-            'warning',
-            `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
-              'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
-          ),
-        ]),
-  ]
+  const findings: Finding[] = []
+  if (problems.length > 0) findings.push(finding('player ids', 'warning', problems.join('. ')))
+  if (version === null && found.length > 0)
+    findings.push(
+      finding(
+        'version column',
+        'warning',
+        `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
+          'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
+      ),
+    )
+  return findings
 }
 
 /** Rows that are compared. */
