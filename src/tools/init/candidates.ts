@@ -2,24 +2,7 @@
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
 import { sqlName } from './source-text.js'
 
-export interface Candidate {
-  column: Column
-  /** Why it can be the one. */
-  reason: string
-  /** `false`: it is offered, but never taken without asking; beside a likely one it is no reason to ask. */
-  likely: boolean
-}
-
-export interface Rejected {
-  column: Column
-  /** Why it cannot be the one, although its name says so. */
-  reason: string
-}
-
-export interface Candidates {
-  candidates: readonly Candidate[]
-  rejected: readonly Rejected[]
-}
+export type Candidates = ReturnType<typeof judged>
 
 /** `playerBalance_cents` is player, balance, cents. */
 export const wordsOf = (name: string): string[] =>
@@ -31,11 +14,15 @@ export const wordsOf = (name: string): string[] =>
 
 const has = (name: string, words: ReadonlySet<string>) => wordsOf(name).some(word => words.has(word))
 
+/**
+ * `reason`: why it can be the one; not `likely`: it is offered, but never taken without asking, and beside a likely one
+ * it is no reason to ask. `problem`: why it cannot be the one, although its name says so.
+ */
 type Judgement = { reason: string; likely: boolean } | { problem: string } | null
 
-function judged(table: Table, judge: (column: Column) => Judgement): Candidates {
-  const candidates: Candidate[] = []
-  const rejected: Rejected[] = []
+function judged(table: Table, judge: (column: Column) => Judgement) {
+  const candidates: { column: Column; reason: string; likely: boolean }[] = []
+  const rejected: { column: Column; reason: string }[] = []
   for (const column of table.columns) {
     const judgement = judge(column)
     if (judgement === null) continue
@@ -108,9 +95,9 @@ export const isUniqueWith = ({ uniqueKeys }: Table, id: Column, currency: Column
 /** The players' own columns first. */
 export function idCandidates(engine: Engine, table: Table): Candidates {
   const currencies = currencyCandidates(engine, table).candidates.map(({ column }) => column)
-  const found = judged(table, column => judgeId(engine, table, column, currencies))
-  const rank = ({ column }: Candidate) => (ownersBeside(engine, table, column).length === 0 ? 0 : 1)
-  return { ...found, candidates: found.candidates.toSorted((one, other) => rank(one) - rank(other)) }
+  const { candidates, rejected } = judged(table, column => judgeId(engine, table, column, currencies))
+  const rank = (column: Column) => (ownersBeside(engine, table, column).length === 0 ? 0 : 1)
+  return { candidates: candidates.toSorted((one, other) => rank(one.column) - rank(other.column)), rejected }
 }
 
 function judgeId(engine: Engine, table: Table, column: Column, currencies: readonly Column[]): Judgement {

@@ -4,7 +4,7 @@ import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/ind
 import { balanceTypeOf, type CodeBehind, idTypeOf, versionColumn } from './candidates.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
-import { sqlName, sqlText } from './source-text.js'
+import { present, sqlName, sqlText } from './source-text.js'
 
 /** Of the players' table, on either engine. */
 export type { PlayersOptions }
@@ -250,7 +250,7 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
   const key = currency === null ? [id] : [id, currency]
   const own = needsView(mapping) && !table.isView ? [read(key, table.name)] : []
   const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
-  return [
+  return present([
     ...views.map(each => grant('SELECT, SHOW VIEW', each)),
     ...own,
     ...persons,
@@ -258,8 +258,8 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
       ({ schema, name: relation, isView, columns }) =>
         grant(isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`, relation, schema),
     ),
-    ...(table.isView && below.length === 0
-      ? ['-- And SELECT on a column of each table that the view reads: this user may not see them.']
-      : []),
-  ]
+    table.isView &&
+      below.length === 0 &&
+      '-- And SELECT on a column of each table that the view reads: this user may not see them.',
+  ])
 }

@@ -64,11 +64,7 @@ const allValues = (column: Column): readonly string[] =>
   column.labels ?? (kindOf(column) === 'boolean' ? ['true', 'false'] : [])
 
 /** What can be stated about a column, for a question. */
-export function describedStatus(
-  table: Table,
-  column: Column,
-  before = '',
-): { value: string; reason: string } {
+export function describedStatus(table: Table, column: Column, before = '') {
   const { declared, nullable } = column
   const name = `${before}${column.name}`
   const rule = table.checks.find(clause => clause.includes(column.name))
@@ -84,11 +80,7 @@ export function describedStatus(
  * @param text `state=active,trial`; several columns must all agree: `state=active; users.closed_at=null`
  * @returns a text: what is wrong with it
  */
-export function conditionsIn(
-  table: Table,
-  text: string,
-  links: readonly Link[],
-): readonly Condition[] | string {
+export function conditionsIn(table: Table, text: string, links: readonly Link[]): Condition[] | string {
   const found: Condition[] = []
   for (const part of text.split(';').map(each => each.trim())) {
     const [, name = '', list = ''] = /^([^=]*[^=\s])\s*=(.*)$/.exec(part) ?? []
