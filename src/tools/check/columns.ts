@@ -1,7 +1,7 @@
 /** The table of the balance beside the mapped columns: another id of the player, an optimistic lock. */
 import { isOfPersons, ofPlayer, ownersBeside, versionColumn } from '../init/candidates.js'
 import type { DatabaseSchema, Table } from '../init/schema.js'
-import { sqlName } from '../init/source-text.js'
+import { sqlName, sqlTable } from '../init/source-text.js'
 import type { Rows } from './balances.js'
 import { type Finding, finding } from './finding.js'
 
@@ -45,7 +45,7 @@ async function numberedRows(
   const column = table.columns.find(({ name }) => name === id)
   if (column === undefined || table.primaryKey.join('\0') !== id || isOfPersons(table.name)) return []
   const name = (of: string) => sqlName(engine, of)
-  const from = `${name(table.schema)}.${name(table.name)}`
+  const from = sqlTable(engine, table)
   const problems: string[] = []
   for (const owner of ownersBeside(engine, table, column)) {
     if (owner.type !== column.type) continue

@@ -3,7 +3,7 @@ import { balanceTypeOf, idTypeOf, isUniqueAlone, lockedColumns } from './candida
 import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions, timesUnits } from './mapping.js'
 import { type Condition, closedValue, literalOf } from './may-bet.js'
 import type { Column } from './schema.js'
-import { present, sqlName } from './source-text.js'
+import { present, sqlName, sqlTable } from './source-text.js'
 
 export const copySchema = 'bet_wallet_kit'
 
@@ -80,7 +80,7 @@ export function createStatements(mapping: Mapping): string[] {
   const { engine, table } = mapping
   const onPostgres = engine === 'postgres'
   const copy = copyName(mapping)
-  const source = `${sqlName(engine, table.schema)}.${sqlName(engine, table.name)}`
+  const source = sqlTable(engine, table)
   const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
   const create = onPostgres
     ? `CREATE TABLE ${copy} (LIKE ${source}${kept})`

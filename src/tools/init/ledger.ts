@@ -2,7 +2,7 @@
 import { balanceTypeOf, isEntriesName, wordsOf } from './candidates.js'
 import { idPlace, type Ledger, type Mapping, sourceOf, timesUnits } from './mapping.js'
 import type { Column, Table } from './schema.js'
-import { inTemplate, present, sqlName } from './source-text.js'
+import { inTemplate, present, sqlName, sqlTable } from './source-text.js'
 
 const has = (column: Column, words: readonly string[]) =>
   wordsOf(column.name).some(word => words.includes(word))
@@ -65,7 +65,7 @@ export function ledgerLines(mapping: Mapping): string[] {
   // A player may have a row for each.
   const isOne = currency !== null && (accountPerCurrency || onlyCurrency !== null)
   const one = isOne ? ` AND ${currency}${engine === 'postgres' ? '::text' : ''} = ${place(3)}` : ''
-  const sql = `INSERT INTO ${name(ledger.table.schema)}.${name(ledger.table.name)} (${columns.map(each => name(each.name)).join(', ')}) SELECT ${shown.join(', ')} FROM ${name(table.schema)}.${name(table.name)} player WHERE player.${name(id.name)} = ${idPlace(mapping, place(2))}${one}`
+  const sql = `INSERT INTO ${sqlTable(engine, ledger.table)} (${columns.map(each => name(each.name)).join(', ')}) SELECT ${shown.join(', ')} FROM ${sqlTable(engine, table)} player WHERE player.${name(id.name)} = ${idPlace(mapping, place(2))}${one}`
   return present([
     `// Adds an entry to ${ledger.table.name} for each change of a balance, in the same commit. To use it, call it in withinTransaction.`,
     required.length > 0 && `// An entry also needs: ${required.map(each => each.name).join(', ')}.`,

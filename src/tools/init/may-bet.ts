@@ -1,7 +1,7 @@
 /** Who may bet, by columns of the players' table or of the player behind it, as conditions of SQL. */
 import { idTypeOf, integerTypes, isOfPersons, isUniqueAlone, wordsOf } from './candidates.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
-import { sqlName, sqlText } from './source-text.js'
+import { sqlName, sqlTable, sqlText } from './source-text.js'
 
 /** The column has one of these values; `null` is NULL. */
 export interface Condition {
@@ -148,7 +148,7 @@ function conditionSql(engine: Engine, { behind, ...condition }: Condition): stri
   const name = (text: string) => sqlName(engine, text)
   const { from, to, key } = behind
   return (
-    `EXISTS (SELECT 1 FROM ${name(to.schema)}.${name(to.name)} person ` +
+    `EXISTS (SELECT 1 FROM ${sqlTable(engine, to)} person ` +
     `WHERE person.${name(key.name)} = player.${name(from.name)} AND ${ownSql(engine, condition, 'person.')})`
   )
 }

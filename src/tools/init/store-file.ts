@@ -11,15 +11,7 @@ import {
   untestedPart,
 } from './copy.js'
 import { ledgerLines } from './ledger.js'
-import {
-  currencyColumn,
-  idPlace,
-  type Mapping,
-  needsView,
-  type PlayersOptions,
-  playersOf,
-  viewName,
-} from './mapping.js'
+import { currencyColumn, idPlace, type Mapping, type PlayersOptions, playersOf, readSql } from './mapping.js'
 import { conditionsSql } from './may-bet.js'
 import { inTemplate, present, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
@@ -34,7 +26,6 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
   ]
   const names = [...namesOf(mapping), ...types.sort().map(type => `type ${type}`)]
   const [whole, driver] = onPostgres ? ['pg', 'pg'] : ['mysql', 'mysql2/promise']
-  const table = `${sqlName(engine, mapping.table.schema)}.${sqlName(engine, needsView(mapping) ? viewName : mapping.table.name)}`
   const pool = onPostgres
     ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
     : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
@@ -50,7 +41,7 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
     ...(hooks.length > 0 ? ['', ...hooks, ''] : []),
     `export const createPool = () =>${pool}`,
     'export const pool = createPool()',
-    `export const store = ${create}(pool, { players${ruleOption(mapping, table)} })`,
+    `export const store = ${create}(pool, { players${ruleOption(mapping, readSql(mapping))} })`,
     '',
     ...copyLines(mapping),
   ].join('\n')}\n`
