@@ -129,28 +129,26 @@ export async function readyFindings(storeWith: ServerChecks['store'], allowNotDu
   // NOT_DURABLE hides the problems behind it. The option accepts settings, but no table without transactions.
   const stop = isNotDurable(first) ? await errorWith(true) : first
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
-  return subjects.flatMap((subject, index): Finding[] => {
+  return subjects.flatMap((subject, index) => {
     if (subject === 'durability' && isNotDurable(first))
-      return [durabilityFinding(first, stop, allowNotDurable)]
+      return durabilityFinding(first, stop, allowNotDurable)
     if (index === stoppedAt) {
       const { isSolvedByMigration } = stop as Partial<StoreError>
       const lines = isSolvedByMigration ? ['npx bet-wallet migrate'] : []
-      return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
+      return finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)
     }
     if (subject === 'privileges') return []
     // NOT_DURABLE of the client comes before the version of the server.
     if (index > stoppedAt || isNotDurable(stop))
-      return [finding(subject, 'skipped', `not checked: ready() stopped at ${codeOf(stop)}`)]
+      return finding(subject, 'skipped', `not checked: ready() stopped at ${codeOf(stop)}`)
     if (subject === 'durability' && stop !== null)
-      return [
-        finding(
-          subject,
-          'ok',
-          'the settings are durable; the tables are checked once the other problems are fixed',
-        ),
-      ]
+      return finding(
+        subject,
+        'ok',
+        'the settings are durable; the tables are checked once the other problems are fixed',
+      )
     const more = subject === 'durability' ? textOf(durability) : ''
-    return [finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)]
+    return finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)
   })
 }
 
