@@ -1,5 +1,5 @@
 /** Which columns can be a playerId, a balance or a currency, and why not. */
-import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { type Column, type DatabaseSchema, type Engine, refersTo, type Table } from './schema.js'
 import { sqlName } from './source-text.js'
 
 export type Candidates = ReturnType<typeof judged>
@@ -67,6 +67,10 @@ const singular = (word: string) => word.replace(/ies$/, 'y').replace(/s$/, '')
 /** Whether a row of the table is a person, by its name. */
 export const isOfPersons = (name: string) =>
   wordsOf(name).some(word => persons.has(singular(word))) && !isOtherName(name)
+
+/** `wallet_id` of `wallets` */
+export const isRowOf = ({ name }: Column, table: Table) =>
+  wordsOf(name).join() === [...wordsOf(table.name).map(word => word.replace(/s$/, '')), 'id'].join()
 
 /** Of a player by name or foreign key, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
 function isOfPlayer(table: Table, { name }: Column, of: ReadonlySet<string> = playerWords): boolean {
@@ -306,12 +310,12 @@ function codesOf(
   table: Table,
   isWanted: (column: Column, target: string) => boolean,
 ): CodeBehind[] {
-  return table.foreignKeys.flatMap(({ column: name, to: target }) => {
-    const column = table.columns.find(each => each.name === name)
-    const to = tables.find(each => each.schema === target.schema && each.name === target.table)
-    const key = to?.columns.find(each => each.name === target.column)
+  return table.foreignKeys.flatMap(reference => {
+    const column = table.columns.find(each => each.name === reference.column)
+    const to = tables.find(each => refersTo(reference, each))
+    const key = to?.columns.find(each => each.name === reference.to.column)
     if (column === undefined || to === undefined || key === undefined) return []
-    if (!isWanted(column, target.table) || has(name, otherCurrencies)) return []
+    if (!isWanted(column, to.name) || has(column.name, otherCurrencies)) return []
     const texts = to.columns.filter(each => currencyProblem(engine, each) === null && each.name !== key.name)
     const named = texts.filter(each => has(each.name, codeWords) && !has(each.name, numberWords))
     const codes = named.length > 0 ? named : texts.filter(({ length }) => length === 3)

@@ -1,7 +1,7 @@
 /** The kit's copy of the players' table, in a schema of its own: what `store.ts` holds of it for `kit.ts`. */
 import { balanceTypeOf, idTypeOf, isUniqueAlone, lockedColumns } from './candidates.js'
 import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions, timesUnits } from './mapping.js'
-import { type Condition, closedValue, literalOf } from './may-bet.js'
+import { closedValue, literalOf } from './may-bet.js'
 import type { Column } from './schema.js'
 import { present, sqlName, sqlTable } from './source-text.js'
 
@@ -158,15 +158,16 @@ function requiredChanges(mapping: Mapping, column: Column): string[] {
 
 /** The columns of the rule that an INSERT sets. */
 const ruleOf = (mapping: Mapping) =>
-  mapping.mayBet.filter(
-    each =>
-      each.behind === null &&
-      isWritten(mapping, each) &&
-      ![mapping.id.name, mapping.balance.name, currencyColumn(mapping)].includes(each.column.name),
-  )
+  ownConditions(mapping).filter(({ column }) => !mappedColumns(mapping).includes(column.name))
+
+/** Not of computed columns. The copy of a view has columns that the view cannot update. */
+const ownConditions = ({ mayBet, table }: Mapping) =>
+  mayBet.filter(({ behind, column }) => behind === null && (column.updatable || table.isView))
+
+const mappedColumns = (mapping: Mapping) => [mapping.id.name, currencyColumn(mapping), mapping.balance.name]
 
 const writtenColumns = (mapping: Mapping): string[] => [
-  ...[mapping.id.name, currencyColumn(mapping), mapping.balance.name],
+  ...mappedColumns(mapping),
   ...ruleOf(mapping).map(({ column }) => column.name),
   ...lockedOf(mapping).map(({ name }) => name),
 ]
@@ -208,15 +209,12 @@ export function untestedPart(mapping: Mapping): string | null {
 
 /** The condition that the kit breaks to exclude a player; `null`: none can be. */
 function closingCondition(mapping: Mapping): { column: Column; value: string } | null {
-  for (const condition of mapping.mayBet.filter(each => each.behind === null && isWritten(mapping, each))) {
+  for (const condition of ownConditions(mapping)) {
     const value = closedValue(mapping.engine, condition)
     if (value !== null) return { column: condition.column, value }
   }
   return null
 }
-
-/** Not computed. The copy of a view has columns that the view cannot update. */
-const isWritten = ({ table }: Mapping, { column }: Condition) => column.updatable || table.isView
 
 /** The statement that excludes a player; `null`: none is known. */
 export function excludeStatement(mapping: Mapping): string | null {

@@ -1,7 +1,7 @@
 /** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
-import { balanceTypeOf, isEntriesName, wordsOf } from './candidates.js'
+import { balanceTypeOf, isEntriesName, isRowOf, wordsOf } from './candidates.js'
 import { idPlace, type Ledger, type Mapping, sourceOf, timesUnits } from './mapping.js'
-import type { Column, Table } from './schema.js'
+import { type Column, refersTo, type Table } from './schema.js'
 import { inTemplate, present, sqlName, sqlTable } from './source-text.js'
 
 const has = (column: Column, words: readonly string[]) =>
@@ -30,12 +30,9 @@ const isMoney = (column: Column) => balanceTypeOf('postgres', column) !== null &
 /** By a foreign key; or by the name: `wallet_id` of `wallets`, or as the id is called. */
 function linkOf(table: Table, id: Column, other: Table): Ledger['link'] | null {
   const columnOf = (name: string) => table.columns.find(each => each.name === name)
-  const row = [...wordsOf(table.name).map(word => word.replace(/s$/, '')), 'id'].join()
   for (const own of other.columns) {
-    const key = other.foreignKeys.find(
-      ({ column, to }) => column === own.name && to.schema === table.schema && to.table === table.name,
-    )
-    const isRow = wordsOf(own.name).join() === row
+    const key = other.foreignKeys.find(each => each.column === own.name && refersTo(each, table))
+    const isRow = isRowOf(own, table)
     const of = columnOf(key?.to.column ?? (isRow ? 'id' : own.name === 'id' ? '' : own.name))
     if (of !== undefined && (key !== undefined || isRow || of === id)) return [own, of]
   }

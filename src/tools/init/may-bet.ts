@@ -1,6 +1,6 @@
 /** Who may bet, by columns of the players' table or of the player behind it, as conditions of SQL. */
-import { idTypeOf, integerTypes, isOfPersons, isUniqueAlone, wordsOf } from './candidates.js'
-import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { idTypeOf, integerTypes, isOfPersons, isRowOf, isUniqueAlone, wordsOf } from './candidates.js'
+import { type Column, type DatabaseSchema, type Engine, refersTo, type Table } from './schema.js'
 import { sqlName, sqlTable, sqlText } from './source-text.js'
 
 /** The column has one of these values; `null` is NULL. */
@@ -22,20 +22,13 @@ export interface Link {
 export function linksOf({ engine, tables }: DatabaseSchema, table: Table): Link[] {
   return tables.flatMap(to => {
     if (to === table || to.isView || !isOfPersons(to.name)) return []
-    const words = wordsOf(to.name).map(word => word.replace(/s$/, ''))
     const leads = (from: Column, key: Column) =>
       table.foreignKeys.some(
-        ({ column, to: target }) =>
-          column === from.name &&
-          target.schema === to.schema &&
-          target.table === to.name &&
-          target.column === key.name,
+        each => each.column === from.name && refersTo(each, to) && each.to.column === key.name,
       ) ||
       (isUniqueAlone(to, key) &&
         idTypeOf(engine, from) === idTypeOf(engine, key) &&
-        (key.name === 'id'
-          ? wordsOf(from.name).join() === [...words, 'id'].join()
-          : key.name === from.name && wordsOf(key.name).includes('id')))
+        (key.name === 'id' ? isRowOf(from, to) : key.name === from.name && wordsOf(key.name).includes('id')))
     const found = table.columns.flatMap(from =>
       to.columns.filter(key => leads(from, key)).map(key => ({ from, to, key })),
     )
@@ -143,7 +136,8 @@ export function literalOf(engine: Engine, column: Column, value: string | null):
 export const conditionsSql = (engine: Engine, conditions: readonly Condition[]): string =>
   conditions.map(each => conditionSql(engine, each)).join(' AND ')
 
-function conditionSql(engine: Engine, { behind, ...condition }: Condition): string {
+function conditionSql(engine: Engine, condition: Condition): string {
+  const { behind } = condition
   if (behind === null) return ownSql(engine, condition, '')
   const name = (text: string) => sqlName(engine, text)
   const { from, to, key } = behind
@@ -153,7 +147,7 @@ function conditionSql(engine: Engine, { behind, ...condition }: Condition): stri
   )
 }
 
-function ownSql(engine: Engine, { column, values }: Omit<Condition, 'behind'>, before: string): string {
+function ownSql(engine: Engine, { column, values }: Condition, before: string): string {
   const name = `${before}${sqlName(engine, column.name)}`
   const listed = values.flatMap(value => (value === null ? [] : [literalOf(engine, column, value)]))
   const isListed = listed.length === 1 ? `${name} = ${listed[0]}` : `${name} IN (${listed.join(', ')})`

@@ -68,11 +68,7 @@ export interface Question {
 }
 
 /** Why a part of the mapping is as it is. */
-export interface Reason {
-  part: string
-  value: string
-  reason: string
-}
+type Reason = ReturnType<typeof reasonsOf>[number]
 
 export type Proposal =
   | {
@@ -166,7 +162,7 @@ interface Parts {
 type Decided = { [part in keyof Parts]: Extract<Parts[part], { value: unknown }> }
 
 /** Of the parts that are decided. */
-function reasonsOf(table: Table, reason: string, { id, currency, balance, units, mayBet }: Parts): Reason[] {
+function reasonsOf(table: Table, reason: string, { id, currency, balance, units, mayBet }: Parts) {
   const of = <T>(part: string, decision: Decision<T> | null, shown: (value: T) => string) =>
     decision !== null && 'value' in decision
       ? [{ part, value: shown(decision.value), reason: decision.reason }]
@@ -369,11 +365,12 @@ function chosenCurrency(
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
     const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
     const unread = [...new Set([...rejected, ...referred].map(each => each.column))]
+    const unreadTexts = unread.map(({ name, declared }) => `${name} (${declared})`)
     const [first] = unread
     // Players of another currency would be debited as if their balances were in this one.
     if (column === null && first !== undefined)
       throw new Impossible(
-        `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listedColumns(unread)}. ${viewAdvice(schema, table, first)}`,
+        `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listed(unreadTexts)}. ${viewAdvice(schema, table, first)}`,
       )
     const reason =
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
@@ -386,9 +383,6 @@ function chosenCurrency(
   if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
   return withColumn(table, id, column, `as stated; ${column.declared}`)
 }
-
-const listedColumns = (columns: readonly Column[]) =>
-  listed(columns.map(({ name, declared }) => `${name} (${declared})`))
 
 /** The only likely column or code, or a question. */
 function undecidedCurrency(

@@ -51,6 +51,9 @@ export interface ForeignKey {
   to: { schema: string; table: string; column: string }
 }
 
+export const refersTo = ({ to }: ForeignKey, { schema, name }: Table): boolean =>
+  to.schema === schema && to.table === name
+
 export interface DatabaseSchema {
   engine: Engine
   /** Whether a view with a subquery can be updated. Not on MySQL, whatever its catalog says. */
