@@ -1,5 +1,5 @@
 /** The life of a bet, explained from its records: each call with its rule, what holds now, and a verdict. */
-import { add, compare, isZero, negate, subtract } from '../money.js'
+import { add, compare, type Decimal, isZero, negate, subtract } from '../money.js'
 import type { SettlementType } from '../store.js'
 import { stateOf } from './bet-state.js'
 import { money } from './money-text.js'
@@ -78,34 +78,33 @@ function neverTaken(bets: readonly BetStep[]): string {
   return `Never taken: ${which} refused (${codes.join(', ')}) and debited nothing.`
 }
 
+/** Always in this order. */
+const creditsOf = ({ credits }: RecordedBet) =>
+  settlementTypes.flatMap(type => (credits[type] === undefined ? [] : { type, ...credits[type] }))
+
 /** What became of a bet that was taken. */
-function outcomeOf({ status, credits, currency }: RecordedBet): string {
+function outcomeOf(bet: RecordedBet): string {
+  const { status, currency } = bet
   if (status === 'ROLLED_BACK') return 'rolled back, the stake was returned'
-  const parts = settlementTypes.flatMap(type => {
-    const credit = credits[type]
-    if (credit === undefined) return []
-    const { live, reversed, owed } = credit
-    return [
-      ...(live === null ? [] : [`${money(live, currency)} credited as ${type}`]),
-      ...(isZero(reversed) ? [] : [`${money(reversed, currency)} of ${type} reversed`]),
-      ...(isZero(owed) ? [] : [`${money(owed, currency)} of ${type} uncollected, owed to the platform`]),
-    ]
-  })
-  const isSettled = settlementTypes.some(type => (credits[type]?.live ?? null) !== null)
+  const credits = creditsOf(bet)
+  const parts = credits.flatMap(({ type, live, reversed, owed }) => [
+    ...(live === null ? [] : [`${money(live, currency)} credited as ${type}`]),
+    ...(isZero(reversed) ? [] : [`${money(reversed, currency)} of ${type} reversed`]),
+    ...(isZero(owed) ? [] : [`${money(owed, currency)} of ${type} uncollected, owed to the platform`]),
+  ])
+  const isSettled = credits.some(({ live }) => live !== null)
   const how = isSettled ? 'settled' : parts.length === 0 ? 'not settled' : 'not settled any more'
   return parts.length === 0 ? how : `${how}: ${parts.join(', ')}`
 }
 
-function holdingsOf({ stake, currency, credits, revision }: RecordedBet, state: string): string[] {
+function holdingsOf(bet: RecordedBet, state: string): string[] {
+  const amount = (value: Decimal) => money(value, bet.currency)
   return [
-    `${state}, stake ${money(stake, currency)}, revision ${revision}`,
-    ...settlementTypes.flatMap(type => {
-      const credit = credits[type]
-      if (credit === undefined) return []
-      const live = credit.live === null ? 'none' : money(credit.live, currency)
-      const [reversed, owed] = [credit.reversed, credit.owed].map(amount => money(amount, currency))
-      return `${type}: live ${live}, reversed ${reversed}, uncollected ${owed}`
-    }),
+    `${state}, stake ${amount(bet.stake)}, revision ${bet.revision}`,
+    ...creditsOf(bet).map(
+      ({ type, live, reversed, owed }) =>
+        `${type}: live ${live === null ? 'none' : amount(live)}, reversed ${amount(reversed)}, uncollected ${amount(owed)}`,
+    ),
   ]
 }
 

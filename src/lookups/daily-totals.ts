@@ -4,6 +4,7 @@ import type { Route } from '../http/options.js'
 import { add, type Decimal, format, isNegative, JsonNumber, negate } from '../money.js'
 import type { Operation } from '../store.js'
 import type { WalletLookups } from './records.js'
+import { microsecondsOf } from './times.js'
 
 const dayMs = 86_400_000
 /** A commit that began within the day may still be running: its time is the one at which it began. */
@@ -39,11 +40,8 @@ export function dailyTotals(lookups: Pick<WalletLookups, 'transactions'>): Route
   }
 }
 
-function isDay(text: string): boolean {
-  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  // JavaScript reads 31 February as 3 March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
+/** A day that the calendar has. */
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && microsecondsOf(text) !== null
 
 const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 

@@ -10,33 +10,22 @@ export interface OwedFilter {
   to?: string
 }
 
-export interface OwedReport {
-  /** The sum of each currency. */
-  totals: readonly { currency: string; owed: Decimal; bets: number }[]
-  /** In the order of their last refusal. */
-  bets: readonly {
-    betId: string
-    playerId: string
-    currency: string
-    owed: Decimal
-    /** Of the last refusal; `null`: what is owed was imported. */
-    refusedAt: string | null
-    /** Of its unsettlements that were refused. */
-    transactionIds: readonly string[]
-  }[]
-  /** Imported bets that a filter by time leaves out: they have none. */
-  withoutTime: number
-}
+export type OwedReport = Awaited<ReturnType<typeof findOwed>>
 
 /** The sum over all settlement types. */
 export const owedOf = ({ credits }: Pick<RecordedBet, 'credits'>): Decimal =>
   Object.values(credits).reduce((sum, { owed }) => add(sum, owed), '0')
 
-/** What is owed, of the bets that the filter names. Reads every bet. */
+/**
+ * What is owed, of the bets that the filter names. Reads every bet.
+ *
+ * @returns the sum of each currency, the bets in the order of their last refusal, and how many imported bets a
+ *   filter by time leaves out: they have none
+ */
 export async function findOwed(
   lookups: Pick<WalletLookups, 'owed'>,
   { playerId, from, to }: OwedFilter = {},
-): Promise<OwedReport> {
+) {
   const ofPlayer = (await lookups.owed()).filter(
     ({ bet }) => playerId === undefined || bet.playerId === playerId,
   )
@@ -51,16 +40,18 @@ export async function findOwed(
   return { totals: totalsOf(bets), bets, withoutTime }
 }
 
-function rowOf({ bet, refused }: OwedBet): OwedReport['bets'][number] {
+function rowOf({ bet, refused }: OwedBet) {
   const { betId, playerId, currency } = bet
   return {
     ...{ betId, playerId, currency, owed: owedOf(bet) },
+    /** Of the last refusal; `null`: what is owed was imported. */
     refusedAt: refused.at(-1)?.recordedAt ?? null,
+    /** Of its unsettlements that were refused. */
     transactionIds: refused.map(({ transactionId }) => transactionId),
   }
 }
 
-function totalsOf(bets: OwedReport['bets']): OwedReport['totals'] {
+function totalsOf(bets: readonly { currency: string; owed: Decimal }[]) {
   const currencies = [...new Set(bets.map(({ currency }) => currency))].sort()
   return currencies.map(currency => {
     const own = bets.filter(bet => bet.currency === currency)

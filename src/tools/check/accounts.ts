@@ -20,12 +20,10 @@ export async function accountsFinding(
   const without = await countOf(
     `${bets} bet WHERE bet.status = 'PLACED' AND NOT EXISTS (SELECT 1 FROM ${table} player WHERE ${isAccountOfBet})`,
   )
-  const problems = [
-    ...(twice > 0 ? [`${twice} have several rows: each call that meets one is a fault (500)`] : []),
-    ...(without > 0
-      ? [`${without} bets have none in their currency: their settlements and rollbacks are refused`]
-      : []),
-  ]
+  const problems: string[] = []
+  if (twice > 0) problems.push(`${twice} have several rows: each call that meets one is a fault (500)`)
+  if (without > 0)
+    problems.push(`${without} bets have none in their currency: their settlements and rollbacks are refused`)
   return problems.length > 0
     ? finding('accounts', 'warning', problems.join('. '))
     : finding('accounts', 'ok', 'each has one row, and each bet has one')

@@ -15,21 +15,7 @@ export interface Rows {
   exact(expression: string): string
 }
 
-/** The accounts of one currency. */
-interface Accounts {
-  currency: string
-  count: number
-  withoutBalance: number
-  /** Of one of them, in the column's unit; `null`: all are NULL. */
-  balance: string | null
-}
-
-type Unit = Pick<Players, 'balanceType' | 'minorUnits'>
-
-export interface Read {
-  lines: string[]
-  warnings: string[]
-}
+export type Read = Awaited<ReturnType<typeof readBalances>>
 
 const checks = optionChecks(problem => {
   throw new RangeError(problem)
@@ -38,25 +24,21 @@ const listedMax = 50
 const unknownUnits = isoMinorUnits('')
 
 /** @param from a SELECT in brackets, with the columns `currency` and `balance` */
-export async function readBalances({ ask, text, exact }: Rows, from: string, unit: Unit): Promise<Read> {
+export async function readBalances(
+  { ask, text, exact }: Rows,
+  from: string,
+  { balanceType, minorUnits }: Pick<Players, 'balanceType' | 'minorUnits'>,
+) {
   const rows = await ask(`SELECT MIN(c), COUNT(*), COUNT(*) - COUNT(b), ${text('MAX(b)')} AS balance
     FROM (SELECT ${text('player.currency')} AS c, player.balance AS b FROM ${from} player) account
     GROUP BY ${exact('c')} ORDER BY 2 DESC LIMIT ${listedMax}`)
-  return readingOf(
-    rows.map(([code, count, withoutBalance, balance]) => ({
-      ...{ currency: code === null ? '' : String(code), count: Number(count) },
-      ...{ withoutBalance: Number(withoutBalance), balance: balance === null ? null : String(balance) },
-    })),
-    unit,
-  )
-}
-
-export function readingOf(all: readonly Accounts[], { balanceType, minorUnits }: Unit): Read {
   const columns = columnsOf({ idType: 'text', balanceType, minorUnits }, { scale: null }, checks)
   const warnings: string[] = []
-  const lines = all.map(({ currency, count, withoutBalance, balance }) => {
-    const accounts = `${count} account${count === 1 ? '' : 's'}`
-    if (withoutBalance > 0)
+  // The balance is that of one of them, in the column's unit; `null`: all are NULL.
+  const lines = rows.map(([code, count, withoutBalance, balance]) => {
+    const currency = String(code ?? '')
+    const accounts = `${count} account${Number(count) === 1 ? '' : 's'}`
+    if (Number(withoutBalance) > 0)
       warnings.push(
         `${withoutBalance} of ${currency || 'no currency'} with the balance NULL: each call is a fault (500)`,
       )
@@ -82,7 +64,7 @@ export function readingOf(all: readonly Accounts[], { balanceType, minorUnits }:
     }
     if (balance === null) return `${currency}: ${accounts}`
     const units = typeof minorUnits === 'number' ? minorUnits : minorUnits.get(currency)
-    const read = `${currency} ${balance} → ${format(columns.fromColumn(balance, currency), iso === unknownUnits ? 0 : iso)} ${currency}`
+    const read = `${currency} ${balance} → ${format(columns.fromColumn(String(balance), currency), iso === unknownUnits ? 0 : iso)} ${currency}`
     const isOther = balanceType === 'minor-units' && iso !== unknownUnits && units !== iso
     if (isOther) warnings.push(`${read}; ISO 4217 has ${isoText}: compare it with what the player sees`)
     return `${read}, one of ${accounts}`

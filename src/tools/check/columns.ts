@@ -1,7 +1,7 @@
 /** The table of the balance beside the mapped columns: another id of the player, an optimistic lock. */
 import { isOfPersons, ofPlayer, ownersBeside, versionColumn } from '../init/candidates.js'
 import type { DatabaseSchema, Table } from '../init/schema.js'
-import { sqlName } from '../init/source-text.js'
+import { sqlName, sqlTable } from '../init/source-text.js'
 import type { Rows } from './balances.js'
 import { type Finding, finding } from './finding.js'
 
@@ -12,24 +12,24 @@ export async function columnFindings(
   { id, version }: { id: string; version: string | null },
   rows: Rows,
 ): Promise<Finding[]> {
-  const found = tables.flatMap(table =>
-    [versionColumn(table) ?? []].flat().map(column => `${table.schema}.${table.name}.${column.name}`),
-  )
+  const found = tables.flatMap(table => {
+    const column = versionColumn(table)
+    return column === null ? [] : `${table.schema}.${table.name}.${column.name}`
+  })
   const problems: string[] = []
   for (const table of tables) problems.push(...(await numberedRows(engine, table, id, rows)))
-  return [
-    ...(problems.length === 0 ? [] : [finding('player ids', 'warning', problems.join('. '))]),
-    ...(version !== null || found.length === 0
-      ? []
-      : [
-          finding(
-            'version column',
-            'warning',
-            `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
-              'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
-          ),
-        ]),
-  ]
+  const findings: Finding[] = []
+  if (problems.length > 0) findings.push(finding('player ids', 'warning', problems.join('. ')))
+  if (version === null && found.length > 0)
+    findings.push(
+      finding(
+        'version column',
+        'warning',
+        `${found.join(', ')}: if your code has an optimistic lock by it (Sequelize, MikroORM, Hibernate, Rails), it ` +
+          'writes back a balance that it read before a bet. Declare it: players.version (--version), in a view too',
+      ),
+    )
+  return findings
 }
 
 /** Rows that are compared. */
@@ -45,7 +45,7 @@ async function numberedRows(
   const column = table.columns.find(({ name }) => name === id)
   if (column === undefined || table.primaryKey.join('\0') !== id || isOfPersons(table.name)) return []
   const name = (of: string) => sqlName(engine, of)
-  const from = `${name(table.schema)}.${name(table.name)}`
+  const from = sqlTable(engine, table)
   const problems: string[] = []
   for (const owner of ownersBeside(engine, table, column)) {
     if (owner.type !== column.type) continue

@@ -59,18 +59,6 @@ export const checksFinding = (checks: readonly string[]): Finding =>
     checks,
   )
 
-/** A server with all that was found. */
-export interface CheckedServer {
-  /** `127.0.0.1:5432/casino` */
-  server: string
-  /** `PostgreSQL 18.4`; `null`: it did not answer. */
-  version: string | null
-  user: string | null
-  /** `null`: it did not answer. */
-  isWritable: boolean | null
-  findings: readonly Finding[]
-}
-
 export interface CheckSettings {
   lookupIndexes: boolean
   allowNotDurable: boolean

@@ -1,12 +1,11 @@
 /** Which columns of which tables the balances of a view are, on MySQL and MariaDB. */
+
 import { columnIn, sourcesIn } from '../../stores/mysql/base-tables.js'
+import type { Values } from '../../stores/mysql/rows.js'
 import type { BalanceColumn } from './statements.js'
 
 /** Rows as lists of values. */
-export type Ask = (
-  text: string,
-  values?: unknown[],
-) => Promise<readonly (readonly (string | number | null)[])[]>
+export type Ask = (text: string, values?: unknown[]) => Promise<readonly Values[]>
 
 /**
  * @returns the column itself, and where the table is a view, those below it

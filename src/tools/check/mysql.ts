@@ -14,7 +14,7 @@ import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, describe, type Finding, finding } from './finding.js'
 import { trialAlias, trialFinding } from './mysql-trial.js'
 import { type Ask, columnsBehind } from './mysql-view.js'
-import { allFindings, codeOf, indexesFinding } from './ready.js'
+import { allFindings, codeOf, indexesFinding, privilegesFinding } from './ready.js'
 import { type BalanceColumn, notAllowed, statementsFinding, switchedOff } from './statements.js'
 
 /**
@@ -33,12 +33,9 @@ export async function checkMysql(
   const [schema, table] = tables.players.tableName
   const columns = () => columnsBehind(ask, { schema, table, column: tables.players.columnNames.balance })
   return await allFindings(settings, tables.players, {
-    async ready(allowNotDurable) {
-      const store = createMysqlStore(pool, { ...options, allowNotDurable })
-      await store.ready()
-      return store.stats.durability
-    },
-    privileges: () => privilegesFinding(ask, tables, user),
+    store: allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }),
+    privileges: async () =>
+      privilegesFinding(user, await missingGrants(ask, tables, user), 'An administrator'),
     trial: () => trialFinding(pool, tables),
     lookupIndexes: async () =>
       indexesFinding(
@@ -74,16 +71,10 @@ export async function checkMysqlServers(
   }
 }
 
-async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {
+async function missingGrants(ask: Ask, tables: Tables, user: string): Promise<string[]> {
   const missing: Right[] = []
   for (const right of rightsOf(tables, 'store')) if (!(await isHeld(ask, tables, right))) missing.push(right)
-  if (missing.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
-  return finding(
-    'privileges',
-    'problem',
-    `${user} lacks rights. An administrator runs:`,
-    grantStatements(missing, granteeOf(user), { severalObjects: false }).map(line => `${line};`),
-  )
+  return grantStatements(missing, granteeOf(user), { severalObjects: false })
 }
 
 /**

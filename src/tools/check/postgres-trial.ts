@@ -1,14 +1,12 @@
 /** A credit and a debit of one player on PostgreSQL, rolled back: what triggers need shows only so. */
 import { countUp, sql } from '../../stores/database/sql-text.js'
+import type { Ask } from '../../stores/postgres/client.js'
 import { serverErrorOf } from '../../stores/postgres/driver-errors.js'
 import { classifyError } from '../../stores/postgres/errors.js'
 import { balancePlus } from '../../stores/postgres/sql/fragments.js'
 import { dollarQuoted, quoted } from '../../stores/postgres/sql/quoting.js'
 import type { Tables } from '../../stores/postgres/tables.js'
 import { type Finding, finding, noPlayer, trialPassed } from './finding.js'
-
-/** Rows as objects. */
-type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
 /** How the block ends: its errors roll back what it did. */
 const done = 'BW001'
@@ -43,7 +41,7 @@ function trialOf(tables: Tables): string {
 
 /** Rejects for an error that may pass by itself. */
 export async function trialFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {
-  const error = await ask(trialOf(tables), []).then(
+  const error = await ask(trialOf(tables)).then(
     () => new Error('The trial was not rolled back'),
     (reason: unknown) => reason,
   )

@@ -2,6 +2,7 @@
 import { missingIndexes } from '../../stores/database/lookup-indexes.js'
 import { grantStatements, type Right } from '../../stores/database/rights.js'
 import { planOf } from '../../stores/postgres/check-visibility.js'
+import type { Ask } from '../../stores/postgres/client.js'
 import { createPostgresStore, type PostgresClient, type PostgresTables } from '../../stores/postgres/index.js'
 import { asPlayerId } from '../../stores/postgres/sql/fragments.js'
 import { createIndex } from '../../stores/postgres/sql/lookups.js'
@@ -14,7 +15,7 @@ import { readSchema } from '../init/schema.js'
 import type { Rows } from './balances.js'
 import { type CheckSettings, checksFinding, type Finding, finding } from './finding.js'
 import { trialFinding } from './postgres-trial.js'
-import { allFindings, indexesFinding } from './ready.js'
+import { allFindings, indexesFinding, privilegesFinding } from './ready.js'
 import {
   type BalanceColumn,
   notAllowed,
@@ -22,9 +23,6 @@ import {
   statementsFinding,
   switchedOff,
 } from './statements.js'
-
-/** Rows as objects. */
-type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
 /**
  * All but the connection. A check that is not possible is a finding.
@@ -39,12 +37,9 @@ export async function checkPostgres(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   return await allFindings(settings, tables.players, {
-    async ready(allowNotDurable) {
-      const store = createPostgresStore(client, { ...options, allowNotDurable })
-      await store.ready()
-      return store.stats.durability
-    },
-    privileges: () => privilegesFinding(ask, tables, user),
+    store: allowNotDurable => createPostgresStore(client, { ...options, allowNotDurable }),
+    privileges: async () =>
+      privilegesFinding(user, await missingGrants(ask, tables, user), 'An owner of the tables'),
     trial: () => trialFinding(ask, tables, user),
     lookupIndexes: async () =>
       indexesFinding(
@@ -60,34 +55,29 @@ export async function checkPostgres(
         AND player.${tables.players.columns.currency}::text = bet.currency`,
     },
     behind: () => columnsOf(ask, tables),
-    schema: () => readSchema({ engine: 'postgres', ask: text => ask(text, []) }),
+    schema: () => readSchema({ engine: 'postgres', ask }),
     checks: () => checksIn(ask, tables),
     statements: () => statementsIn(ask, tables, user),
   })
 }
 
-async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {
+async function missingGrants(ask: Ask, tables: Tables, user: string): Promise<string[]> {
   const missing: Right[] = []
   for (const right of rightsOf(tables, 'store')) if (!(await isHeld(ask, right))) missing.push(right)
-  const [routines] = (await ask(
+  const [routines] = await ask<{ closed: number }>(
     `SELECT count(*)::integer AS closed FROM pg_catalog.pg_proc p
       JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = $1 AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
     [tables.schemaName],
-  )) as { closed: number }[]
+  )
   const grantee = quoted(user)
-  const lines = [
+  return [
     ...grantStatements(missing, grantee, { severalObjects: true }),
     ...(routines?.closed ? [`GRANT EXECUTE ON ALL ROUTINES IN SCHEMA ${tables.schema} TO ${grantee}`] : []),
   ]
-  if (lines.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
-  return finding(
-    'privileges',
-    'problem',
-    `${user} lacks rights. An owner of the tables runs:`,
-    lines.map(line => `${line};`),
-  )
 }
+
+type Held = { held: boolean | null }
 
 /** Also where the object does not exist: another finding says so. */
 async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Promise<boolean> {
@@ -96,22 +86,22 @@ async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Pro
   )
   const held = kind === 'SEQUENCE' ? 'sequence' : 'table'
   const ofClass = 'FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace'
-  const rows = (await (kind === 'SCHEMA'
-    ? ask(
+  const rows = await (kind === 'SCHEMA'
+    ? ask<Held>(
         'SELECT has_schema_privilege(n.oid, $2) AS held FROM pg_catalog.pg_namespace n WHERE n.nspname = $1',
         [schema, privilege],
       )
     : column === null
-      ? ask(
+      ? ask<Held>(
           `SELECT has_${held}_privilege(c.oid, $3) AS held ${ofClass} WHERE n.nspname = $1 AND c.relname = $2`,
           [schema, name, privilege],
         )
-      : ask(
+      : ask<Held>(
           `SELECT has_column_privilege(c.oid, a.attnum, $3) AS held ${ofClass}
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
             WHERE n.nspname = $1 AND c.relname = $2 AND quote_ident(a.attname) = ANY ($4)`,
           [schema, name, privilege, [column, column.slice(1, -1)]],
-        ))) as { held: boolean | null }[]
+        ))
   return rows.every(row => row.held !== false)
 }
 
@@ -120,37 +110,33 @@ const withTablesBelow = (tables: Tables) => `WITH RECURSIVE
   ${relationsBelow(`SELECT ${literal(tables.players.table)}::regclass::oid`)}`
 
 export const postgresRows = (ask: Ask): Rows => ({
-  ask: async text => (await ask(text, [])).map(row => Object.values(row as object)),
+  ask: async text => (await ask<object>(text)).map(row => Object.values(row)),
   text: expression => `${expression}::text`,
   exact: expression => expression,
 })
 
 async function checksIn(ask: Ask, tables: Tables): Promise<Finding> {
-  const rows = (await ask(
-    `${withTablesBelow(tables)}
+  const rows = await ask<{ text: string }>(`${withTablesBelow(tables)}
     SELECT DISTINCT format('%s: %s %s', relation.oid::regclass, k.conname, pg_get_constraintdef(k.oid)) AS text
     FROM relation
     JOIN pg_catalog.pg_constraint k ON k.contype = 'c' AND k.conislocal AND (k.conrelid = relation.oid
       OR k.contypid IN (SELECT atttypid FROM pg_catalog.pg_attribute
         WHERE attrelid = relation.oid AND NOT attisdropped))
-    ORDER BY 1`,
-    [],
-  )) as { text: string }[]
+    ORDER BY 1`)
   return rows.length === 0
     ? finding('CHECKs', 'ok', "none on the players' table, nor below it")
     : checksFinding(rows.map(({ text }) => text))
 }
 
 async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Finding> {
-  const [extension] = (await ask(
+  const [extension] = await ask<{ schema: string; hasInfo: boolean; track: string | null; seesAll: boolean }>(
     `SELECT quote_ident(n.nspname) AS schema,
         to_regclass(quote_ident(n.nspname) || '.pg_stat_statements_info') IS NOT NULL AS "hasInfo",
         current_setting('pg_stat_statements.track', true) AS track,
         pg_has_role('pg_read_all_stats', 'USAGE') AS "seesAll"
       FROM pg_catalog.pg_extension e
       JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
-    [],
-  )) as { schema: string; hasInfo: boolean; track: string | null; seesAll: boolean }[]
+  )
   if (extension === undefined)
     return switchedOff(
       'the extension pg_stat_statements is not in this database: CREATE EXTENSION pg_stat_statements',
@@ -177,8 +163,10 @@ async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Fin
   })
 }
 
+type RecordedRow = { text: string; id: string; calls: string; users: string | null; since: string | null }
+
 async function recordedIn(ask: Ask, schema: string, columns: readonly BalanceColumn[]): Promise<Statement[]> {
-  const rows = (await ask(
+  const rows = await ask<RecordedRow>(
     `SELECT s.query AS text, s.queryid::text AS id, sum(s.calls)::text AS calls,
         string_agg(DISTINCT r.rolname::text, ', ') AS users, min(to_json(s) ->> 'stats_since') AS since
       FROM ${schema}.pg_stat_statements s
@@ -187,7 +175,7 @@ async function recordedIn(ask: Ask, schema: string, columns: readonly BalanceCol
         AND EXISTS (SELECT FROM unnest($1::text[]) name WHERE strpos(lower(s.query), lower(name)) > 0)
       GROUP BY s.query, s.queryid`,
     [columns.map(({ table }) => table)],
-  )) as { text: string; id: string; calls: string; users: string | null; since: string | null }[]
+  )
   return rows.map(({ text, id, calls, users, since }) => ({
     text,
     calls: Number(calls),
@@ -202,11 +190,10 @@ async function recordedIn(ask: Ask, schema: string, columns: readonly BalanceCol
 
 /** The extension has this view from its version 1.9 on; pg_upgrade keeps an older one. */
 async function recordedSince(ask: Ask, schema: string): Promise<string[]> {
-  const [info] = (await ask(
+  const [info] = await ask<{ since: string; forgotten: string }>(
     `SELECT to_char(stats_reset AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, dealloc::text AS forgotten
       FROM ${schema}.pg_stat_statements_info`,
-    [],
-  )) as { since: string; forgotten: string }[]
+  )
   return [
     `recorded since ${info?.since} UTC`,
     ...(info?.forgotten === '0' ? [] : ['the rarest were forgotten (pg_stat_statements.max)']),
@@ -219,13 +206,10 @@ async function recordedSince(ask: Ask, schema: string): Promise<string[]> {
  */
 async function columnsOf(ask: Ask, tables: Tables): Promise<BalanceColumn[]> {
   const { table, tableName, columns, columnNames } = tables.players
-  const relations = (await ask(
-    `${withTablesBelow(tables)}
+  const relations = await ask<{ schema: string; table: string; kind: string }>(`${withTablesBelow(tables)}
     SELECT n.nspname AS schema, c.relname AS table, c.relkind::text AS kind FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`,
-    [],
-  )) as { schema: string; table: string; kind: string }[]
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`)
   const plan = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
   const output = plan.Plans?.[0]?.Output?.[0] ?? ''
   const below = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?("(?:[^"]|"")*"|[\w$]+)$/u.exec(output)?.[1]

@@ -1,6 +1,8 @@
 /** The findings of one server, in the order of the report. Those of `ready()` end at its first problem. */
+import { fieldOf } from '../../foreign-values.js'
 import type { Durability } from '../../stores/database/durability.js'
 import type { StoreError } from '../../stores/database/errors.js'
+import type { DatabaseStore } from '../../stores/database/store.js'
 import type { Players } from '../../stores/database/tables.js'
 import type { DatabaseSchema, Table } from '../init/schema.js'
 import { accountsFinding, type BetRows } from './accounts.js'
@@ -11,8 +13,8 @@ import type { BalanceColumn } from './statements.js'
 
 /** What differs between the engines. */
 export interface ServerChecks {
-  /** `ready()` of a store with this option. @returns its durability */
-  ready(allowNotDurable: boolean): Promise<Durability | null>
+  /** With this option. */
+  store(allowNotDurable: boolean): Pick<DatabaseStore, 'ready' | 'stats'>
   privileges(): Promise<Finding>
   /** A debit that is rolled back. The triggers of the operator run. */
   trial(): Promise<Finding>
@@ -33,7 +35,7 @@ export async function allFindings(
   players: Players,
   checks: ServerChecks,
 ): Promise<Finding[]> {
-  const ready = await readyFindings(checks.ready, settings.allowNotDurable)
+  const ready = await readyFindings(checks.store, settings.allowNotDurable)
   const ofReady = ready.filter(({ subject }) => subject === 'privileges')
   const privileges = await checked('privileges', checks.privileges)
   const first = [
@@ -61,15 +63,19 @@ export async function allFindings(
 }
 
 /** @param who may create them */
-export const indexesFinding = (missing: readonly string[], who: string): Finding =>
-  missing.length === 0
-    ? finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
-    : finding(
-        'lookup indexes',
-        'problem',
-        `Lookups and the reconciliation would read the whole table. ${who} runs, while the wallet runs:`,
-        missing.map(statement => `${statement};`),
-      )
+export function indexesFinding(missing: readonly string[], who: string): Finding {
+  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
+  const problem = `Lookups and the reconciliation would read the whole table. ${who} runs, while the wallet runs:`
+  return finding('lookup indexes', 'problem', problem, runnable(missing))
+}
+
+/** @param who may grant them */
+export function privilegesFinding(user: string, missing: readonly string[], who: string): Finding {
+  if (missing.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
+  return finding('privileges', 'problem', `${user} lacks rights. ${who} runs:`, runnable(missing))
+}
+
+const runnable = (statements: readonly string[]) => statements.map(statement => `${statement};`)
 
 async function playersBalances(players: Players, rows: Rows): Promise<Finding> {
   const { currency, balance } = players.columns
@@ -106,18 +112,14 @@ const okTexts: Readonly<Record<string, string>> = {
   'players table': 'columns and types fit the options',
 }
 
-/**
- * @param ready of a store with this option
- * @returns a finding per subject; of privileges only a problem: `ready` names the first that is missing
- */
-export async function readyFindings(
-  ready: ServerChecks['ready'],
-  allowNotDurable: boolean,
-): Promise<Finding[]> {
+/** @returns a finding per subject; of privileges only a problem: `ready` names the first that is missing */
+export async function readyFindings(storeWith: ServerChecks['store'], allowNotDurable: boolean) {
   let durability: Durability | null = null
   const errorWith = async (isAllowed: boolean): Promise<unknown> => {
     try {
-      durability = await ready(isAllowed)
+      const store = storeWith(isAllowed)
+      await store.ready()
+      durability = store.stats.durability
       return null
     } catch (error) {
       return error
@@ -127,28 +129,26 @@ export async function readyFindings(
   // NOT_DURABLE hides the problems behind it. The option accepts settings, but no table without transactions.
   const stop = isNotDurable(first) ? await errorWith(true) : first
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
-  return subjects.flatMap((subject, index): Finding[] => {
+  return subjects.flatMap((subject, index) => {
     if (subject === 'durability' && isNotDurable(first))
-      return [durabilityFinding(first, stop, allowNotDurable)]
+      return durabilityFinding(first, stop, allowNotDurable)
     if (index === stoppedAt) {
       const { isSolvedByMigration } = stop as Partial<StoreError>
       const lines = isSolvedByMigration ? ['npx bet-wallet migrate'] : []
-      return [finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)]
+      return finding(subject, stateOf(stop), `${codeOf(stop)}: ${describe(stop)}`, lines)
     }
     if (subject === 'privileges') return []
     // NOT_DURABLE of the client comes before the version of the server.
     if (index > stoppedAt || isNotDurable(stop))
-      return [finding(subject, 'skipped', `not checked: ready() stopped at ${codeOf(stop)}`)]
+      return finding(subject, 'skipped', `not checked: ready() stopped at ${codeOf(stop)}`)
     if (subject === 'durability' && stop !== null)
-      return [
-        finding(
-          subject,
-          'ok',
-          'the settings are durable; the tables are checked once the other problems are fixed',
-        ),
-      ]
+      return finding(
+        subject,
+        'ok',
+        'the settings are durable; the tables are checked once the other problems are fixed',
+      )
     const more = subject === 'durability' ? textOf(durability) : ''
-    return [finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)]
+    return finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)
   })
 }
 
@@ -163,8 +163,7 @@ function durabilityFinding(first: unknown, stop: unknown, allowNotDurable: boole
 const textOf = (durability: Durability | null): string =>
   durability === null ? '' : `; a failover: ${durability.level}: ${durability.reason}`
 
-export const codeOf = (error: unknown): string =>
-  String((error as { code?: unknown } | null)?.code ?? 'error')
+export const codeOf = (error: unknown): string => String(fieldOf(error, 'code') ?? 'error')
 const isNotDurable = (error: unknown) => codeOf(error) === 'NOT_DURABLE'
 /** `UNAVAILABLE`: the connection was lost, or there was no answer in time. */
 const stateOf = (error: unknown) => (codeOf(error) === 'UNAVAILABLE' ? 'unknown' : 'problem')

@@ -1,6 +1,6 @@
 /** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
 import { StoreError } from '../../stores/database/errors.js'
-import { type CheckedServer, describe, type Finding, finding } from '../check/finding.js'
+import { describe, type Finding, finding } from '../check/finding.js'
 import { checkMysqlServers } from '../check/mysql.js'
 import { countText } from '../report/figures.js'
 import { type Report, type Section, section } from '../report/model.js'
@@ -68,7 +68,10 @@ function urlsOf(options: readonly string[] = databaseUrlsInEnvironment().split(/
 
 const standbyText = 'a standby or read-only: the wallet does not use it until it can be written to'
 
-async function checkServer(database: Database, values: Values, isAlone: boolean): Promise<CheckedServer> {
+/** A server with all that was found. What it did not answer is `null`. */
+type CheckedServer = Awaited<ReturnType<typeof checkServer>>
+
+async function checkServer(database: Database, values: Values, isAlone: boolean) {
   const { host, pathname } = parsed(database.url)
   const server = `${host}${pathname}`
   const about = await database.about().catch((error: unknown) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { WalletLookups } from '../../lookups/records.js'
 import type { RoleUse } from '../../stores/database/rights.js'
 import type { MysqlPool, MysqlTables } from '../../stores/mysql/index.js'
+import type { MigrationSqlSettings } from '../../stores/postgres/migrate.js'
 import type { Read } from '../check/balances.js'
 import type { CheckSettings, Finding } from '../check/finding.js'
 import type { DatabaseSchema } from '../init/schema.js'
@@ -13,12 +14,7 @@ import { UsageError } from './usage-error.js'
 /** The options of the store that name tables. Those of PostgreSQL are the same, without `idCollation`. */
 export type StoreTables = MysqlTables
 
-interface MigrationChoices {
-  lookupIndexes: boolean
-  allowOtherOptions: boolean
-  /** Of the SQL for PostgreSQL: whether BEGIN and COMMIT are in it. */
-  transaction: boolean
-}
+type MigrationChoices = Required<MigrationSqlSettings>
 
 export interface About {
   version: string

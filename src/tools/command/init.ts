@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { existing, projectFiles, writeFiles } from '../init/files.js'
+import { projectFiles, writeFiles } from '../init/files.js'
 import { accountsQuery, playersOf } from '../init/mapping.js'
 import { projectReport, proposalReport } from '../init/printed.js'
 import { type Answers, type Proposal, propose } from '../init/propose.js'
@@ -127,7 +127,7 @@ function folderOf(path: string): string {
 }
 
 function checkNew(cwd: string, paths: readonly string[]): void {
-  const there = existing(cwd, paths)
+  const there = paths.filter(path => existsSync(join(cwd, path)))
   if (there.length > 0)
     throw new UsageError(
       `${there.join(', ')} ${there.length === 1 ? 'exists' : 'exist'}, and nothing is overwritten: no file was written. --folder names another folder`,

@@ -12,12 +12,12 @@ import { deliver } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
-const about = `Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
-Times are UTC unless they have an offset, such as +01:00. Ids are compared exactly.`
-const exitCodes =
-  'The exit code is 0, 1 if nothing was found (owed: 0), and 2 if the lookup was not possible.'
-
-const options = { ...sourceOptions, ...outputs }
+const common = {
+  about: `Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
+Times are UTC unless they have an offset, such as +01:00. Ids are compared exactly.`,
+  exitCodes: 'The exit code is 0, 1 if nothing was found (owed: 0), and 2 if the lookup was not possible.',
+  options: { ...sourceOptions, ...outputs },
+}
 
 /** @throws {UsageError} nothing is in a range that does not end after its start */
 function checkRange({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
@@ -28,9 +28,7 @@ function checkRange({ from, to }: { from?: string | undefined; to?: string | und
 export const bet = command({
   usage: 'bet <betId>',
   summary: 'explains a bet: each call, its rule, what holds now',
-  about,
-  exitCodes,
-  options,
+  ...common,
   async work(values, betId) {
     const history = await withLookups(values, lookups => lookups.bet(betId))
     const report = history === null ? unknownBetReport(betId) : betReport(history)
@@ -49,9 +47,7 @@ function withExplanation(history: BetHistory) {
 export const transaction = command({
   usage: 'transaction <transactionId>',
   summary: 'shows every operation that has used the id',
-  about,
-  exitCodes,
-  options,
+  ...common,
   async work(values, transactionId) {
     const found = await withLookups(values, lookups => lookups.transaction(transactionId))
     deliver(transactionReport(transactionId, found), found, values)
@@ -62,10 +58,9 @@ export const transaction = command({
 export const player = command({
   usage: 'player <playerId>',
   summary: 'shows an account with its transactions and bets, page by page',
-  about,
-  exitCodes,
+  ...common,
   options: {
-    ...options,
+    ...common.options,
     from: time('--from <time>', 'recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z'),
     to: time('--to <time>', 'recorded before'),
     limit: whole('--limit <number>', 'transactions per page, at most 1000 (50)'),
@@ -84,10 +79,10 @@ export const player = command({
 export const owed = command({
   usage: 'owed',
   summary: 'shows the clawbacks that were not collected, in sum and bet by bet',
-  about: `${about}\nEvery bet is read; that needs the index of a bet.`,
-  exitCodes,
+  ...common,
+  about: `${common.about}\nEvery bet is read; that needs the index of a bet.`,
   options: {
-    ...options,
+    ...common.options,
     playerId: text('--player <id>', "only this player's"),
     from: time('--from <time>', 'bets whose last clawback was refused at or after'),
     to: time('--to <time>', 'or before'),

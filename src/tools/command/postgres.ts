@@ -2,7 +2,6 @@
 import { fieldOf, textOf } from '../../foreign-values.js'
 import { grantStatements } from '../../stores/database/rights.js'
 import { judgePlayersTable } from '../../stores/postgres/check.js'
-import type { Ask } from '../../stores/postgres/client.js'
 import { createPostgresLookups } from '../../stores/postgres/index.js'
 import { migratePostgres, postgresMigrationSql } from '../../stores/postgres/migrate.js'
 import { migratedWith } from '../../stores/postgres/migrated-with.js'
@@ -24,10 +23,10 @@ export function postgresDatabase(url: string, advice: string): Database {
     url,
     mysqlPool: null,
     async about() {
-      const [about] = (await ask(
+      const [about] = await ask<About>(
         `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user,
           pg_is_in_recovery() AS "isStandby"`,
-      )) as About[]
+      )
       if (about !== undefined) return about
       throw new Error('the server returned no row')
     },
@@ -36,7 +35,7 @@ export function postgresDatabase(url: string, advice: string): Database {
     checkTables: tablesOf,
     registered: options => registered(ask, options),
     async migrate(tables, { transaction: _, ...settings }) {
-      await judgePlayersTable(ask as Ask, tablesOf(tables))
+      await judgePlayersTable(ask, tablesOf(tables))
       const alone = postgresDriver(url, advice, 1)
       return await migratePostgres(alone.client, tables, settings).finally(alone.end)
     },

@@ -83,7 +83,7 @@ fault failed; and else 1.`,
   options,
   async work(values, baseUrl) {
     const everyMs = everyMsOf(values, baseUrl)
-    const running: Running = { line: null }
+    const running = { line: null }
     const isTerminal = process.stderr.isTTY
     const platform = values.report === undefined ? null : openReport(values.report, platformReportHeader)
     try {
@@ -113,12 +113,8 @@ fault failed; and else 1.`,
   },
 })
 
-/** The command of a fault that runs, masked. */
-interface Running {
-  line: string | null
-}
-
-const faultsOf = (values: Values, everyMs: number, running: Running) => ({
+/** @param running the command of a fault that runs, masked */
+const faultsOf = (values: Values, everyMs: number, running: { line: string | null }) => ({
   commands: values.commands ?? [],
   everyMs,
   repeat: !isUnlimited(values),

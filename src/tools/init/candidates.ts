@@ -1,25 +1,8 @@
 /** Which columns can be a playerId, a balance or a currency, and why not. */
-import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { type Column, type DatabaseSchema, type Engine, refersTo, type Table } from './schema.js'
 import { sqlName } from './source-text.js'
 
-export interface Candidate {
-  column: Column
-  /** Why it can be the one. */
-  reason: string
-  /** `false`: it is offered, but never taken without asking; beside a likely one it is no reason to ask. */
-  likely: boolean
-}
-
-export interface Rejected {
-  column: Column
-  /** Why it cannot be the one, although its name says so. */
-  reason: string
-}
-
-export interface Candidates {
-  candidates: readonly Candidate[]
-  rejected: readonly Rejected[]
-}
+export type Candidates = ReturnType<typeof judged>
 
 /** `playerBalance_cents` is player, balance, cents. */
 export const wordsOf = (name: string): string[] =>
@@ -31,11 +14,15 @@ export const wordsOf = (name: string): string[] =>
 
 const has = (name: string, words: ReadonlySet<string>) => wordsOf(name).some(word => words.has(word))
 
+/**
+ * `reason`: why it can be the one; not `likely`: it is offered, but never taken without asking, and beside a likely one
+ * it is no reason to ask. `problem`: why it cannot be the one, although its name says so.
+ */
 type Judgement = { reason: string; likely: boolean } | { problem: string } | null
 
-function judged(table: Table, judge: (column: Column) => Judgement): Candidates {
-  const candidates: Candidate[] = []
-  const rejected: Rejected[] = []
+function judged(table: Table, judge: (column: Column) => Judgement) {
+  const candidates: { column: Column; reason: string; likely: boolean }[] = []
+  const rejected: { column: Column; reason: string }[] = []
   for (const column of table.columns) {
     const judgement = judge(column)
     if (judgement === null) continue
@@ -81,6 +68,10 @@ const singular = (word: string) => word.replace(/ies$/, 'y').replace(/s$/, '')
 export const isOfPersons = (name: string) =>
   wordsOf(name).some(word => persons.has(singular(word))) && !isOtherName(name)
 
+/** `wallet_id` of `wallets` */
+export const isRowOf = ({ name }: Column, table: Table) =>
+  wordsOf(name).join() === [...wordsOf(table.name).map(word => word.replace(/s$/, '')), 'id'].join()
+
 /** Of a player by name or foreign key, and not of the row: `player_id` in `wallets`, and not `wallet_id`. */
 function isOfPlayer(table: Table, { name }: Column, of: ReadonlySet<string> = playerWords): boolean {
   const row = new Set(wordsOf(table.name).map(singular))
@@ -108,9 +99,9 @@ export const isUniqueWith = ({ uniqueKeys }: Table, id: Column, currency: Column
 /** The players' own columns first. */
 export function idCandidates(engine: Engine, table: Table): Candidates {
   const currencies = currencyCandidates(engine, table).candidates.map(({ column }) => column)
-  const found = judged(table, column => judgeId(engine, table, column, currencies))
-  const rank = ({ column }: Candidate) => (ownersBeside(engine, table, column).length === 0 ? 0 : 1)
-  return { ...found, candidates: found.candidates.toSorted((one, other) => rank(one) - rank(other)) }
+  const { candidates, rejected } = judged(table, column => judgeId(engine, table, column, currencies))
+  const rank = (column: Column) => (ownersBeside(engine, table, column).length === 0 ? 0 : 1)
+  return { candidates: candidates.toSorted((one, other) => rank(one.column) - rank(other.column)), rejected }
 }
 
 function judgeId(engine: Engine, table: Table, column: Column, currencies: readonly Column[]): Judgement {
@@ -319,12 +310,12 @@ function codesOf(
   table: Table,
   isWanted: (column: Column, target: string) => boolean,
 ): CodeBehind[] {
-  return table.foreignKeys.flatMap(({ column: name, to: target }) => {
-    const column = table.columns.find(each => each.name === name)
-    const to = tables.find(each => each.schema === target.schema && each.name === target.table)
-    const key = to?.columns.find(each => each.name === target.column)
+  return table.foreignKeys.flatMap(reference => {
+    const column = table.columns.find(each => each.name === reference.column)
+    const to = tables.find(each => refersTo(reference, each))
+    const key = to?.columns.find(each => each.name === reference.to.column)
     if (column === undefined || to === undefined || key === undefined) return []
-    if (!isWanted(column, target.table) || has(name, otherCurrencies)) return []
+    if (!isWanted(column, to.name) || has(column.name, otherCurrencies)) return []
     const texts = to.columns.filter(each => currencyProblem(engine, each) === null && each.name !== key.name)
     const named = texts.filter(each => has(each.name, codeWords) && !has(each.name, numberWords))
     const codes = named.length > 0 ? named : texts.filter(({ length }) => length === 3)

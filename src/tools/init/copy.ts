@@ -1,9 +1,9 @@
 /** The kit's copy of the players' table, in a schema of its own: what `store.ts` holds of it for `kit.ts`. */
 import { balanceTypeOf, idTypeOf, isUniqueAlone, lockedColumns } from './candidates.js'
 import { currencyColumn, type Mapping, type MinorUnits, type PlayersOptions, timesUnits } from './mapping.js'
-import { type Condition, closedValue, literalOf } from './may-bet.js'
+import { closedValue, literalOf } from './may-bet.js'
 import type { Column } from './schema.js'
-import { sqlName } from './source-text.js'
+import { present, sqlName, sqlTable } from './source-text.js'
 
 export const copySchema = 'bet_wallet_kit'
 
@@ -80,7 +80,7 @@ export function createStatements(mapping: Mapping): string[] {
   const { engine, table } = mapping
   const onPostgres = engine === 'postgres'
   const copy = copyName(mapping)
-  const source = `${sqlName(engine, table.schema)}.${sqlName(engine, table.name)}`
+  const source = sqlTable(engine, table)
   const kept = isBare(mapping) ? '' : ` INCLUDING ALL${dropsKeys(mapping) ? ' EXCLUDING INDEXES' : ''}`
   const create = onPostgres
     ? `CREATE TABLE ${copy} (LIKE ${source}${kept})`
@@ -98,29 +98,22 @@ export function createStatements(mapping: Mapping): string[] {
 }
 
 /** The columns of an account. */
-const keyOf = (mapping: Mapping): string[] => [
-  mapping.id.name,
-  ...(mapping.accountPerCurrency ? [currencyColumn(mapping)] : []),
-]
+const keyOf = (mapping: Mapping): string[] =>
+  present([mapping.id.name, mapping.accountPerCurrency && currencyColumn(mapping)])
 
 /** What the copy needs to hold the kit's players. */
 function changesOf(mapping: Mapping): string[] {
   const { engine, table, id, accountPerCurrency } = mapping
   const isKeyless = isBare(mapping) || (engine === 'postgres' && dropsKeys(mapping))
-  return [
-    ...(engine === 'mysql' && !isKeyless && dropsKeys(mapping) ? ['DROP PRIMARY KEY'] : []),
+  const key = keyOf(mapping).map(each => sqlName(engine, each))
+  return present([
+    engine === 'mysql' && !isKeyless && dropsKeys(mapping) && 'DROP PRIMARY KEY',
     ...idChanges(mapping),
     ...currencyChanges(mapping),
     ...table.columns.flatMap(column => requiredChanges(mapping, column)),
     ...closingChanges(mapping),
-    ...(isKeyless || !(accountPerCurrency || isUniqueAlone(table, id))
-      ? [
-          `ADD UNIQUE (${keyOf(mapping)
-            .map(each => sqlName(engine, each))
-            .join(', ')})`,
-        ]
-      : []),
-  ]
+    (isKeyless || !(accountPerCurrency || isUniqueAlone(table, id))) && `ADD UNIQUE (${key.join(', ')})`,
+  ])
 }
 
 function idChanges(mapping: Mapping): string[] {
@@ -129,7 +122,7 @@ function idChanges(mapping: Mapping): string[] {
   const name = sqlName(engine, id.name)
   if (engine === 'mysql')
     return [`MODIFY ${name} varchar(${idLength}) COLLATE ${exactCollation ?? 'utf8mb4_bin'} NOT NULL`]
-  return [...(isText(mapping) ? [] : [`ALTER ${name} DROP DEFAULT`]), `ALTER ${name} TYPE text`]
+  return present([!isText(mapping) && `ALTER ${name} DROP DEFAULT`, `ALTER ${name} TYPE text`])
 }
 
 function identityChanges(mapping: Mapping): string[] {
@@ -165,15 +158,16 @@ function requiredChanges(mapping: Mapping, column: Column): string[] {
 
 /** The columns of the rule that an INSERT sets. */
 const ruleOf = (mapping: Mapping) =>
-  mapping.mayBet.filter(
-    each =>
-      each.behind === null &&
-      isWritten(mapping, each) &&
-      ![mapping.id.name, mapping.balance.name, currencyColumn(mapping)].includes(each.column.name),
-  )
+  ownConditions(mapping).filter(({ column }) => !mappedColumns(mapping).includes(column.name))
+
+/** Not of computed columns. The copy of a view has columns that the view cannot update. */
+const ownConditions = ({ mayBet, table }: Mapping) =>
+  mayBet.filter(({ behind, column }) => behind === null && (column.updatable || table.isView))
+
+const mappedColumns = (mapping: Mapping) => [mapping.id.name, currencyColumn(mapping), mapping.balance.name]
 
 const writtenColumns = (mapping: Mapping): string[] => [
-  ...[mapping.id.name, currencyColumn(mapping), mapping.balance.name],
+  ...mappedColumns(mapping),
   ...ruleOf(mapping).map(({ column }) => column.name),
   ...lockedOf(mapping).map(({ name }) => name),
 ]
@@ -215,15 +209,12 @@ export function untestedPart(mapping: Mapping): string | null {
 
 /** The condition that the kit breaks to exclude a player; `null`: none can be. */
 function closingCondition(mapping: Mapping): { column: Column; value: string } | null {
-  for (const condition of mapping.mayBet.filter(each => each.behind === null && isWritten(mapping, each))) {
+  for (const condition of ownConditions(mapping)) {
     const value = closedValue(mapping.engine, condition)
     if (value !== null) return { column: condition.column, value }
   }
   return null
 }
-
-/** Not computed. The copy of a view has columns that the view cannot update. */
-const isWritten = ({ table }: Mapping, { column }: Condition) => column.updatable || table.isView
 
 /** The statement that excludes a player; `null`: none is known. */
 export function excludeStatement(mapping: Mapping): string | null {
@@ -246,12 +237,13 @@ function closingChanges(mapping: Mapping): string[] {
 }
 
 /** The balance with an amount added, in the unit of the column. */
-function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string {
+function depositOf(mapping: Mapping): string {
+  const { engine, balance, minorUnits } = mapping
   const onPostgres = engine === 'postgres'
   const name = sqlName(engine, balance.name)
   // A text holds fewer decimals than the sum of two decimals would have.
   const isText = minorUnits === null && balanceTypeOf(engine, balance) === 'text'
-  const scale = (isText && limitsOf({ engine, balance, minorUnits, ...mapping })?.scale) || scaleMax
+  const scale = (isText && limitsOf(mapping)?.scale) || scaleMax
   const decimal = onPostgres ? 'numeric' : `decimal(38, ${scale})`
   const amount = onPostgres ? '$1::numeric' : `CAST(? AS ${decimal})`
   if (minorUnits === null) {
@@ -260,7 +252,7 @@ function depositOf({ engine, balance, minorUnits, ...mapping }: Mapping): string
       ? `${name} = (${name}::numeric + ${amount})::text`
       : `${name} = CAST(${name} AS ${decimal}) + ${amount}`
   }
-  const currency = sqlName(engine, currencyColumn({ engine, balance, minorUnits, ...mapping }))
+  const currency = sqlName(engine, currencyColumn(mapping))
   const units = typeof minorUnits === 'number' ? minorUnits : unitsOfKit(minorUnits)
   return `${name} = ${name} + ${amount}${timesUnits(engine, units, currency)}`
 }

@@ -1,20 +1,13 @@
 /** What `init` writes for a mapping: all of its files, or none. */
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Mapping, ownDecimals } from './mapping.js'
 import { tsText } from './source-text.js'
 import { storeFile } from './store-file.js'
 
-interface WrittenFile {
-  /** Below the current folder, with `/`. */
-  path: string
-  text: string
-}
-
-/** Those of the paths that exist. */
-export const existing = (folder: string, paths: readonly string[]): string[] =>
-  paths.filter(path => existsSync(join(folder, path)))
+/** Its path is below the current folder, with `/`. */
+type WrittenFile = ReturnType<typeof example>
 
 /** @throws if a file exists or cannot be written. What was written until then is removed. */
 export function writeFiles(folder: string, files: readonly WrittenFile[]): void {
@@ -73,7 +66,7 @@ function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFil
 }
 
 /** The package's own, wherever it is installed. */
-function example(path: string): WrittenFile {
+function example(path: string) {
   const packageFile = createRequire(import.meta.url).resolve('bet-wallet/package.json')
   return { path, text: readFileSync(join(dirname(packageFile), 'examples/init', path), 'utf8') }
 }

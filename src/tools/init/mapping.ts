@@ -4,7 +4,7 @@ import type { MysqlPlayersTable as PlayersOptions } from '../../stores/mysql/ind
 import { balanceTypeOf, type CodeBehind, idTypeOf, versionColumn } from './candidates.js'
 import type { Condition } from './may-bet.js'
 import type { Column, Engine, Table } from './schema.js'
-import { sqlName, sqlText } from './source-text.js'
+import { present, sqlName, sqlTable, sqlText } from './source-text.js'
 
 /** Of the players' table, on either engine. */
 export type { PlayersOptions }
@@ -144,15 +144,11 @@ export function playersOf(mapping: Mapping): PlayersOptions {
 
 /** The same as options of the command: `--players`, `pam.accounts`, `--id`, … */
 export function playersWords(mapping: Mapping): string[] {
-  const { table, minorUnits, ...others } = playersOf(mapping)
-  const units =
-    typeof minorUnits === 'object'
-      ? Object.entries(minorUnits).map(([code, digits]) => `${code}=${digits}`)
-      : [minorUnits ?? []].flat()
-  const words = Object.entries({ players: table, ...others, ...(units.length > 0 && { minorUnits: units }) })
-  return words.flatMap(([name, value]) => [
+  const { table, ...others } = playersOf(mapping)
+  const wordOf = (value: object) => Object.entries(value).map(([code, digits]) => `${code}=${digits}`)
+  return Object.entries({ players: table, ...others }).flatMap(([name, value]) => [
     `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`,
-    ...(value === true ? [] : [String(value)]),
+    ...(value === true ? [] : [String(typeof value === 'object' ? wordOf(value) : value)]),
   ])
 }
 
@@ -170,7 +166,7 @@ export function sourceOf({ engine, table, currency, onlyCurrency, codeBehind }: 
   }
   const where =
     currency === null || onlyCurrency === null ? '' : ` WHERE ${column} = ${sqlText(engine, onlyCurrency)}`
-  const from = `${name(table.schema)}.${name(table.name)}${codeBehind === null ? '' : ' player'}${where}`
+  const from = `${sqlTable(engine, table)}${codeBehind === null ? '' : ' player'}${where}`
   return { shown: shown(), from }
 }
 
@@ -194,15 +190,20 @@ export function viewStatement(mapping: Mapping): string | null {
     shownAlready.includes(column.name) ? [] : [`, ${name(column.name)}`],
   )
   return (
-    `CREATE OR REPLACE VIEW ${name(table.schema)}.${name(viewName)} AS ` +
+    `CREATE OR REPLACE VIEW ${viewSql(mapping)} AS ` +
     `SELECT ${name(id.name)}, ${shown === as ? as : `${shown} AS ${as}`}, ${name(balance.name)}${others.join('')} ` +
     `FROM ${from}`
   )
 }
 
 /** CREATE OR REPLACE cannot rename a column. */
-export const dropViewStatement = ({ engine, table }: Mapping) =>
-  `DROP VIEW ${sqlName(engine, table.schema)}.${sqlName(engine, viewName)}`
+export const dropViewStatement = (mapping: Mapping) => `DROP VIEW ${viewSql(mapping)}`
+
+const viewSql = ({ engine, table }: Mapping) => sqlTable(engine, { ...table, name: viewName })
+
+/** What the store reads: the table, or its view. */
+export const readSql = (mapping: Mapping) =>
+  needsView(mapping) ? viewSql(mapping) : sqlTable(mapping.engine, mapping.table)
 
 /** Those of the table that the rule reads. */
 const readColumns = ({ mayBet }: Mapping) => [
@@ -213,7 +214,7 @@ const readColumns = ({ mayBet }: Mapping) => [
 function codeOf(engine: Engine, { column, to, key, code }: CodeBehind): string {
   const name = (text: string) => sqlName(engine, text)
   return (
-    `SELECT c.${name(code.name)} FROM ${name(to.schema)}.${name(to.name)} c ` +
+    `SELECT c.${name(code.name)} FROM ${sqlTable(engine, to)} c ` +
     `WHERE c.${name(key.name)} = player.${name(column.name)}`
   )
 }
@@ -226,7 +227,7 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
   const { engine, table, id, currency, below, codeBehind, mayBet } = mapping
   const name = (text: string) => sqlName(engine, text)
   const grant = (privilege: string, relation: string, schema = table.schema) =>
-    `GRANT ${privilege} ON ${name(schema)}.${name(relation)} TO ${name(role)};`
+    `GRANT ${privilege} ON ${sqlTable(engine, { schema, name: relation })} TO ${name(role)};`
   const read = (columns: readonly Column[], relation: string, schema?: string) =>
     grant(`SELECT (${columns.map(each => name(each.name)).join(', ')})`, relation, schema)
   const usage = (schema: string) =>
@@ -250,7 +251,7 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
   const key = currency === null ? [id] : [id, currency]
   const own = needsView(mapping) && !table.isView ? [read(key, table.name)] : []
   const views = [...new Set([view, ...(table.isView ? [table.name] : [])])]
-  return [
+  return present([
     ...views.map(each => grant('SELECT, SHOW VIEW', each)),
     ...own,
     ...persons,
@@ -258,8 +259,8 @@ export function moreGrants(mapping: Mapping, role: string): string[] {
       ({ schema, name: relation, isView, columns }) =>
         grant(isView ? 'SELECT, SHOW VIEW' : `SELECT (${name(columns[0]?.name ?? '')})`, relation, schema),
     ),
-    ...(table.isView && below.length === 0
-      ? ['-- And SELECT on a column of each table that the view reads: this user may not see them.']
-      : []),
-  ]
+    table.isView &&
+      below.length === 0 &&
+      '-- And SELECT on a column of each table that the view reads: this user may not see them.',
+  ])
 }

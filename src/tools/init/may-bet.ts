@@ -1,7 +1,7 @@
 /** Who may bet, by columns of the players' table or of the player behind it, as conditions of SQL. */
-import { idTypeOf, integerTypes, isOfPersons, isUniqueAlone, wordsOf } from './candidates.js'
-import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
-import { sqlName, sqlText } from './source-text.js'
+import { idTypeOf, integerTypes, isOfPersons, isRowOf, isUniqueAlone, wordsOf } from './candidates.js'
+import { type Column, type DatabaseSchema, type Engine, refersTo, type Table } from './schema.js'
+import { sqlName, sqlTable, sqlText } from './source-text.js'
 
 /** The column has one of these values; `null` is NULL. */
 export interface Condition {
@@ -22,20 +22,13 @@ export interface Link {
 export function linksOf({ engine, tables }: DatabaseSchema, table: Table): Link[] {
   return tables.flatMap(to => {
     if (to === table || to.isView || !isOfPersons(to.name)) return []
-    const words = wordsOf(to.name).map(word => word.replace(/s$/, ''))
     const leads = (from: Column, key: Column) =>
       table.foreignKeys.some(
-        ({ column, to: target }) =>
-          column === from.name &&
-          target.schema === to.schema &&
-          target.table === to.name &&
-          target.column === key.name,
+        each => each.column === from.name && refersTo(each, to) && each.to.column === key.name,
       ) ||
       (isUniqueAlone(to, key) &&
         idTypeOf(engine, from) === idTypeOf(engine, key) &&
-        (key.name === 'id'
-          ? wordsOf(from.name).join() === [...words, 'id'].join()
-          : key.name === from.name && wordsOf(key.name).includes('id')))
+        (key.name === 'id' ? isRowOf(from, to) : key.name === from.name && wordsOf(key.name).includes('id')))
     const found = table.columns.flatMap(from =>
       to.columns.filter(key => leads(from, key)).map(key => ({ from, to, key })),
     )
@@ -64,11 +57,7 @@ const allValues = (column: Column): readonly string[] =>
   column.labels ?? (kindOf(column) === 'boolean' ? ['true', 'false'] : [])
 
 /** What can be stated about a column, for a question. */
-export function describedStatus(
-  table: Table,
-  column: Column,
-  before = '',
-): { value: string; reason: string } {
+export function describedStatus(table: Table, column: Column, before = '') {
   const { declared, nullable } = column
   const name = `${before}${column.name}`
   const rule = table.checks.find(clause => clause.includes(column.name))
@@ -84,11 +73,7 @@ export function describedStatus(
  * @param text `state=active,trial`; several columns must all agree: `state=active; users.closed_at=null`
  * @returns a text: what is wrong with it
  */
-export function conditionsIn(
-  table: Table,
-  text: string,
-  links: readonly Link[],
-): readonly Condition[] | string {
+export function conditionsIn(table: Table, text: string, links: readonly Link[]): Condition[] | string {
   const found: Condition[] = []
   for (const part of text.split(';').map(each => each.trim())) {
     const [, name = '', list = ''] = /^([^=]*[^=\s])\s*=(.*)$/.exec(part) ?? []
@@ -151,17 +136,18 @@ export function literalOf(engine: Engine, column: Column, value: string | null):
 export const conditionsSql = (engine: Engine, conditions: readonly Condition[]): string =>
   conditions.map(each => conditionSql(engine, each)).join(' AND ')
 
-function conditionSql(engine: Engine, { behind, ...condition }: Condition): string {
+function conditionSql(engine: Engine, condition: Condition): string {
+  const { behind } = condition
   if (behind === null) return ownSql(engine, condition, '')
   const name = (text: string) => sqlName(engine, text)
   const { from, to, key } = behind
   return (
-    `EXISTS (SELECT 1 FROM ${name(to.schema)}.${name(to.name)} person ` +
+    `EXISTS (SELECT 1 FROM ${sqlTable(engine, to)} person ` +
     `WHERE person.${name(key.name)} = player.${name(from.name)} AND ${ownSql(engine, condition, 'person.')})`
   )
 }
 
-function ownSql(engine: Engine, { column, values }: Omit<Condition, 'behind'>, before: string): string {
+function ownSql(engine: Engine, { column, values }: Condition, before: string): string {
   const name = `${before}${sqlName(engine, column.name)}`
   const listed = values.flatMap(value => (value === null ? [] : [literalOf(engine, column, value)]))
   const isListed = listed.length === 1 ? `${name} = ${listed[0]}` : `${name} IN (${listed.join(', ')})`

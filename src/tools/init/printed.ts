@@ -10,6 +10,7 @@ import {
   viewStatement,
 } from './mapping.js'
 import type { Proposal } from './propose.js'
+import { present } from './source-text.js'
 
 /**
  * The mapping, its reasons, and what is still to be answered.
@@ -71,7 +72,7 @@ function nextSteps({ mapping, folder, additions, needsUrl }: Project): string[] 
   const [own] = Object.entries(ownDecimals(mapping))
   const units = own === undefined ? '…' : `${own[0]} --minor-units ${own[1]}`
   const currency = mapping.accountPerCurrency ? `${units} --accounts …` : units
-  const steps = [
+  return present([
     needsUrl && 'export DATABASE_URL=…  # the URL of this database: the programs read it',
     ...additions,
     view !== null &&
@@ -85,6 +86,5 @@ function nextSteps({ mapping, folder, additions, needsUrl }: Project): string[] 
     'npx bet-wallet grants wallet  # prints the rights of the role wallet; for other roles --for lookups, --for settlements',
     ...moreGrants(mapping, 'wallet').map(statement => `${statement}  # SQL: and these`),
     "npx bet-wallet check  # tests the database, as the wallet's user",
-  ]
-  return steps.filter(step => step !== false)
+  ])
 }

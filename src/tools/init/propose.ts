@@ -43,6 +43,7 @@ import {
   statusColumns,
 } from './may-bet.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
+import { present } from './source-text.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
 export interface Answers {
@@ -67,11 +68,7 @@ export interface Question {
 }
 
 /** Why a part of the mapping is as it is. */
-export interface Reason {
-  part: string
-  value: string
-  reason: string
-}
+type Reason = ReturnType<typeof reasonsOf>[number]
 
 export type Proposal =
   | {
@@ -165,7 +162,7 @@ interface Parts {
 type Decided = { [part in keyof Parts]: Extract<Parts[part], { value: unknown }> }
 
 /** Of the parts that are decided. */
-function reasonsOf(table: Table, reason: string, { id, currency, balance, units, mayBet }: Parts): Reason[] {
+function reasonsOf(table: Table, reason: string, { id, currency, balance, units, mayBet }: Parts) {
   const of = <T>(part: string, decision: Decision<T> | null, shown: (value: T) => string) =>
     decision !== null && 'value' in decision
       ? [{ part, value: shown(decision.value), reason: decision.reason }]
@@ -201,7 +198,10 @@ function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): 
       throw new Impossible(
         `--players: there is no table ${players}, or this user may not see it. The tables are ${listed(tables.map(fullName))}`,
       )
-    checkTable(table)
+    if (!hasTransactions(table))
+      throw new Impossible(
+        `${players} is a table of ${table.storage}, without database transactions: InnoDB only`,
+      )
     return { value: table, reason: 'as stated' }
   }
   const found = tables.filter(table => isCandidate(engine, table))
@@ -228,20 +228,13 @@ function chosenTable({ engine, tables }: DatabaseSchema, { players }: Answers): 
 }
 
 const isCandidate = (engine: Engine, table: Table) =>
-  isUsable(table) &&
+  ![table.schema, table.name].some(part => part.includes('.')) &&
+  hasTransactions(table) &&
   !isOtherName(table.name) &&
   balanceCandidates(engine, table).candidates.some(({ likely }) => likely) &&
   idCandidates(engine, table).candidates.length > 0
 
-const isUsable = ({ schema, name, storage }: Table) =>
-  ![schema, name].some(part => part.includes('.')) && (storage === null || storage === 'InnoDB')
-
-function checkTable({ schema, name, storage }: Table): void {
-  if (!(storage === null || storage === 'InnoDB'))
-    throw new Impossible(
-      `${schema}.${name} is a table of ${storage}, without database transactions: InnoDB only`,
-    )
-}
+const hasTransactions = ({ storage }: Table) => storage === null || storage === 'InnoDB'
 
 function nearMisses(engine: Engine, tables: readonly Table[]): string {
   const misses = tables.flatMap(table => {
@@ -306,7 +299,8 @@ const reasonIn = ({ candidates }: Candidates, column: Column) =>
 function chosenColumn(option: 'id' | 'balance', text: string, found: Candidates): Decision<Column> {
   const { candidates, rejected } = found
   const [one, ...more] = candidates.filter(each => each.likely)
-  const why = rejected.map(({ column, reason }) => `${column.name} (${reason})`)
+  const withReason = ({ column, reason }: Candidates['rejected'][number]) => `${column.name} (${reason})`
+  const why = rejected.map(withReason)
   if (candidates.length === 0)
     throw new Impossible(
       `No column can be the ${option === 'id' ? 'playerId' : 'balance'}${why.length === 0 ? '' : `: ${listed(why)}`}. Name it: --${option}`,
@@ -315,23 +309,13 @@ function chosenColumn(option: 'id' | 'balance', text: string, found: Candidates)
     const choices = candidates.map(({ column, reason }) => ({ value: column.name, reason }))
     return { question: { option, text, choices } }
   }
-  const others = candidates
-    .filter(each => each !== one)
-    .map(({ column, reason }) => `${column.name} (${reason})`)
-  const beside = [...others, ...why]
+  const beside = [...candidates.filter(each => each !== one).map(withReason), ...why]
   return { value: one.column, reason: `${one.reason}${beside.length === 0 ? '' : `; not ${listed(beside)}`}` }
 }
 
 // The currency
 
-interface Currency {
-  /** `null`: there is none. */
-  currency: Column | null
-  /** All players have this one; with a column: the rows of it. */
-  onlyCurrency: string | null
-  codeBehind: CodeBehind | null
-  accountPerCurrency: boolean
-}
+type Currency = Pick<Mapping, 'currency' | 'onlyCurrency' | 'codeBehind' | 'accountPerCurrency'>
 
 /** A currency of one account per player. */
 const single = { codeBehind: null, onlyCurrency: null, accountPerCurrency: false }
@@ -381,11 +365,12 @@ function chosenCurrency(
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
     const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
     const unread = [...new Set([...rejected, ...referred].map(each => each.column))]
+    const unreadTexts = unread.map(({ name, declared }) => `${name} (${declared})`)
     const [first] = unread
     // Players of another currency would be debited as if their balances were in this one.
     if (column === null && first !== undefined)
       throw new Impossible(
-        `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listedColumns(unread)}. ${viewAdvice(schema, table, first)}`,
+        `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listed(unreadTexts)}. ${viewAdvice(schema, table, first)}`,
       )
     const reason =
       column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
@@ -398,9 +383,6 @@ function chosenCurrency(
   if (problem !== null) throw new Impossible(`--currency: ${answer}: ${problem}`)
   return withColumn(table, id, column, `as stated; ${column.declared}`)
 }
-
-const listedColumns = (columns: readonly Column[]) =>
-  listed(columns.map(({ name, declared }) => `${name} (${declared})`))
 
 /** The only likely column or code, or a question. */
 function undecidedCurrency(
@@ -543,65 +525,51 @@ function chosenConditions(
 function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
   const { engine, table, id, balance, currency, onlyCurrency, ledgers } = mapping
   const owners = ownersBeside(engine, table, id)
-  return [
-    ...(owners.length === 0 || isOfPersons(table.name)
-      ? []
-      : [
-          `${id.name} numbers the rows of ${table.name}, and ${ofPlayer(owners)}: the platform must send ${id.name}. If it sends ${owners[0]?.name}, bets debit other players.`,
-        ]),
+  const version = versionColumn(table)
+  const others = onlyCurrency === null || currency !== null ? [] : elsewhere
+  return present([
+    owners.length > 0 &&
+      !isOfPersons(table.name) &&
+      `${id.name} numbers the rows of ${table.name}, and ${ofPlayer(owners)}: the platform must send ${id.name}. If it sends ${owners[0]?.name}, bets debit other players.`,
     ...statusNotes(mapping),
-    ...(mapping.hasOldView && needsView(mapping)
-      ? [
-          `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
-        ]
-      : []),
-    ...(ledgers.length === 0
-      ? []
-      : [
-          `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, complete addEntries in store.ts and call it in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
-        ]),
+    mapping.hasOldView &&
+      needsView(mapping) &&
+      `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
+    ledgers.length > 0 &&
+      `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, complete addEntries in store.ts and call it in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
     ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
     ...nullableNotes(mapping),
-    ...versionNotes(table),
-    ...(onlyCurrency === null || currency !== null
-      ? []
-      : elsewhere.map(
-          code => `A player whose ${nameOfCode(code)} is not ${onlyCurrency} would bet in ${onlyCurrency}.`,
-        )),
-    ...(currency?.type === 'enum' && engine === 'mysql'
-      ? [`${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`]
-      : []),
-  ]
+    version !== null &&
+      `${version.name} is counted up with each change of the balance (players.version), for an optimistic lock of your code.`,
+    ...others.map(
+      code => `A player whose ${nameOfCode(code)} is not ${onlyCurrency} would bet in ${onlyCurrency}.`,
+    ),
+    engine === 'mysql' &&
+      currency?.type === 'enum' &&
+      `${currency.name} is ${currency.declared}: a bet in a currency that the enum lacks is refused.`,
+  ])
 }
 
 function statusNotes({ table, balance, mayBet }: Mapping): string[] {
   const all = statusColumns(table, lockedColumns(table, balance))
   const unread = all.filter(column => mayBet.every(each => each.column !== column))
-  const isRead = unread.length > 0 ? [`${listed(unread.map(({ name }) => name))} is not read.`] : []
-  const can =
-    'Closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).'
-  return mayBet.length === 0 ? [...isRead, can] : isRead
+  return present([
+    unread.length > 0 && `${listed(unread.map(({ name }) => name))} is not read.`,
+    mayBet.length === 0 &&
+      'Closed and excluded players can bet, until you refuse them (docs/your-own-code.md#who-may-bet).',
+  ])
 }
 
 /** NULL in a row is a fault of each call of this player. */
 const nullableNotes = ({ table, balance, currency }: Mapping): string[] =>
-  table.isView
-    ? []
-    : [balance, ...(currency === null ? [] : [currency])]
-        .filter(({ nullable }) => nullable)
-        .map(
-          ({ name }) =>
-            `${name} may be NULL: each call of such a player is a fault (500). bet-wallet check counts them.`,
-        )
-
-function versionNotes(table: Table): string[] {
-  const column = versionColumn(table)
-  return column === null
-    ? []
-    : [
-        `${column.name} is counted up with each change of the balance (players.version), for an optimistic lock of your code.`,
-      ]
-}
+  present(
+    [balance, currency].map(
+      column =>
+        column?.nullable &&
+        !table.isView &&
+        `${column.name} may be NULL: each call of such a player is a fault (500). bet-wallet check counts them.`,
+    ),
+  )
 
 function lockedNote({ balance }: Mapping, { name }: Column): string {
   const why = `if ${balance.name} includes it, a stake may use it, or fail with 500 by a CHECK`

@@ -51,6 +51,9 @@ export interface ForeignKey {
   to: { schema: string; table: string; column: string }
 }
 
+export const refersTo = ({ to }: ForeignKey, { schema, name }: Table): boolean =>
+  to.schema === schema && to.table === name
+
 export interface DatabaseSchema {
   engine: Engine
   /** Whether a view with a subquery can be updated. Not on MySQL, whatever its catalog says. */
@@ -60,17 +63,13 @@ export interface DatabaseSchema {
   exactCollation: string | null
 }
 
-/**
- * Runs a query on the catalog: rows as objects on PostgreSQL, as lists of values on MySQL. Of these schemas
- * there; otherwise of the default one, or of all.
- */
-export type CatalogDatabase =
-  | { engine: 'postgres'; ask(text: string, values?: unknown[]): Promise<readonly unknown[]> }
-  | {
-      engine: 'mysql'
-      ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
-      schemas?: readonly string[]
-    }
+export interface CatalogDatabase {
+  engine: Engine
+  /** Runs a query on the catalog: rows as objects, or as lists of values. */
+  ask(text: string): Promise<readonly unknown[]>
+  /** On MySQL and MariaDB; otherwise those of the default schema, or of all. */
+  schemas?: readonly string[]
+}
 
 type Row = Record<string, unknown>
 
@@ -78,13 +77,11 @@ type Row = Record<string, unknown>
 export async function readSchema(database: CatalogDatabase): Promise<DatabaseSchema> {
   const { engine } = database
   const rows = async (query: string, names: readonly string[]): Promise<Row[]> =>
-    database.engine === 'postgres'
-      ? ((await database.ask(query)) as Row[])
-      : (await database.ask(query)).map(values =>
-          Object.fromEntries(names.map((name, index) => [name, values[index]])),
-        )
+    (await database.ask(query)).map(row =>
+      Array.isArray(row) ? Object.fromEntries(names.map((name, index) => [name, row[index]])) : (row as Row),
+    )
   const found: Partial<Record<Part, Row[]>> = {}
-  const ofSchema = ofSchemas('schemas' in database ? database.schemas : undefined)
+  const ofSchema = ofSchemas(database.schemas)
   for (const [part, query] of Object.entries(queriesOf(ofSchema)[engine]) as [Part, string][])
     found[part] = await rows(query, namesOf[part])
   const [server] = engine === 'mysql' ? await rows('SELECT VERSION()', ['version']) : []

@@ -8,6 +8,14 @@ export type Engine = 'postgres' | 'mysql'
 export const sqlName = (engine: Engine, name: string): string =>
   engine === 'postgres' ? quotedInPostgres(name) : quotedInMysql(name)
 
+/** A table with its schema. */
+export const sqlTable = (engine: Engine, { schema, name }: { schema: string; name: string }): string =>
+  `${sqlName(engine, schema)}.${sqlName(engine, name)}`
+
+/** The texts whose condition holds: `isSo && text`. */
+export const present = (texts: readonly (string | false | undefined)[]): string[] =>
+  texts.filter(text => typeof text === 'string')
+
 /** A text of SQL. */
 export function sqlText(engine: Engine, text: string): string {
   const escaped = engine === 'mysql' ? text.replaceAll('\\', '\\\\') : text

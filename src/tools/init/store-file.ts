@@ -11,17 +11,9 @@ import {
   untestedPart,
 } from './copy.js'
 import { ledgerLines } from './ledger.js'
-import {
-  currencyColumn,
-  idPlace,
-  type Mapping,
-  needsView,
-  type PlayersOptions,
-  playersOf,
-  viewName,
-} from './mapping.js'
+import { currencyColumn, idPlace, type Mapping, type PlayersOptions, playersOf, readSql } from './mapping.js'
 import { conditionsSql } from './may-bet.js'
-import { inTemplate, sqlName, tsKey, tsSql, tsText } from './source-text.js'
+import { inTemplate, present, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
 /** @param isModule `false`: CommonJS, where the driver is required, for any `esModuleInterop` */
 export function storeFile(mapping: Mapping, isModule: boolean): string {
@@ -34,7 +26,6 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
   ]
   const names = [...namesOf(mapping), ...types.sort().map(type => `type ${type}`)]
   const [whole, driver] = onPostgres ? ['pg', 'pg'] : ['mysql', 'mysql2/promise']
-  const table = `${sqlName(engine, mapping.table.schema)}.${sqlName(engine, needsView(mapping) ? viewName : mapping.table.name)}`
   const pool = onPostgres
     ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
     : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
@@ -50,7 +41,7 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
     ...(hooks.length > 0 ? ['', ...hooks, ''] : []),
     `export const createPool = () =>${pool}`,
     'export const pool = createPool()',
-    `export const store = ${create}(pool, { players${ruleOption(mapping, table)} })`,
+    `export const store = ${create}(pool, { players${ruleOption(mapping, readSql(mapping))} })`,
     '',
     ...copyLines(mapping),
   ].join('\n')}\n`
@@ -70,9 +61,9 @@ function copyLines(mapping: Mapping): string[] {
   const [createStore, migrate] = namesOf(mapping)
   const connect = mapping.engine === 'postgres' ? 'connect' : 'getConnection'
   const untested = untestedPart(mapping)
-  return [
+  return present([
     '// For kit.ts: a copy of the table in a schema of its own, which the kit makes, fills and drops.',
-    ...(untested === null ? [] : [`// Only the columns of ${untested} are not tested.`]),
+    untested !== null && `// Only the columns of ${untested} are not tested.`,
     `const copied: typeof players = { ...players, ${propertiesOf(copyOptions(mapping)).join(', ')} }`,
     `const options = { schema: ${tsText(copySchema)}, players: copied${ruleOption(mapping, copyName(mapping), true)} }`,
     ...excludeLines(mapping),
@@ -89,7 +80,7 @@ function copyLines(mapping: Mapping): string[] {
     ...hookLines(mapping).map(line => `    ${line}`),
     '  },',
     '}',
-  ]
+  ])
 }
 
 /** A line, or two where one would be longer than most formatters allow. */
@@ -116,22 +107,17 @@ function hookLines(mapping: Mapping): string[] {
     person === undefined
       ? 'no rule of your own refuses a bet'
       : `${person} is not in the copy: test it yourself`
-  return [
+  return present([
     mapping.accountPerCurrency
       ? 'accountPerCurrency: true as const,'
       : 'accountPerCurrency: null, // a player has one account',
     ...(excludeStatement(mapping) === null
       ? [`refuseBets: null, // ${untested}. closePlayer: your own exclusions`]
       : ['closePlayer: exclude,', 'refuseBets: exclude,']),
-    ...(limits === null
-      ? []
-      : [
-          `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of the balance, a ${mapping.balance.declared}`,
-        ]),
-    ...(isPlain(mapping)
-      ? ["playerIds: 'plain' as const, // Ann and ann are one player in this collation"]
-      : []),
-  ]
+    limits !== null &&
+      `limits: { digits: ${limits.digits}, scale: ${limits.scale} }, // of the balance, a ${mapping.balance.declared}`,
+    isPlain(mapping) && "playerIds: 'plain' as const, // Ann and ann are one player in this collation",
+  ])
 }
 
 /** The hook of `withinTransaction`. The kit calls it with the name of its copy. */
@@ -141,22 +127,20 @@ export function ruleLines(mapping: Mapping): string[] {
   const isTyped = hasOtherIds(mapping)
   const place = onPostgres ? '$1' : isTyped ? `\${id}` : '?'
   const currency = sqlName(engine, currencyColumn(mapping))
-  const where = [
+  const where = present([
     `${inTemplate(sqlName(engine, id.name))} = ${place}`,
-    ...(accountPerCurrency ? [inTemplate(`${currency}${onPostgres ? '::text = $2' : ' = ?'}`)] : []),
-    ...mayBet.flatMap(each => (each.behind === null ? [inTemplate(conditionsSql(engine, [each]))] : [])),
-  ].join(' AND ')
+    accountPerCurrency && inTemplate(`${currency}${onPostgres ? '::text = $2' : ' = ?'}`),
+    ...mayBet.map(each => each.behind === null && inTemplate(conditionsSql(engine, [each]))),
+  ]).join(' AND ')
   const persons = mayBet.some(({ behind }) => behind !== null)
   const parameters = `table: string${isTyped ? ', id: string' : ''}${persons ? ", persons = ''" : ''}`
   const [changes, values] = accountPerCurrency
     ? ['{ transaction, account }', 'transaction.playerId, account.currency']
     : ['{ transaction }', 'transaction.playerId']
-  return [
+  return present([
     '// Refuses the bets of all other players, but no settlement, unsettlement or rollback. The store has locked the row:',
     `// an exclusion before that is read here${onPostgres ? '' : ' (READ COMMITTED)'}, and one after it waits for this commit.`,
-    ...(persons
-      ? ['// The person is not locked: an exclusion there holds for bets that begin after its commit.']
-      : []),
+    persons && '// The person is not locked: an exclusion there holds for bets that begin after its commit.',
     `export const whoMayBet = (${parameters}) => async (query: Query, pending: readonly PendingCommit[]) => {`,
     `  for (const { changes: ${changes}, refuse } of pending) {`,
     "    if (transaction.operation !== 'placebet' || transaction.refusal !== null) continue",
@@ -164,7 +148,7 @@ export function ruleLines(mapping: Mapping): string[] {
     "    if (rows.length === 0) refuse('PLAYER_EXCLUDED', 'playerId: may not bet now')",
     '  }',
     '}',
-  ]
+  ])
 }
 
 /** On MySQL and MariaDB, where a text is no number or UUID. */

@@ -19,9 +19,6 @@ export const signed = (amount: string) => (isNegative(amount) || isZero(amount) 
 /** `+12.50 EUR`, `-3.00 EUR`, `0.00 EUR` */
 export const signedMoney = (amount: Decimal, currency: string | null) => signed(money(amount, currency))
 
-export const callOf = ({ operation, type }: Pick<RecordedTransaction, 'operation' | 'type'>) =>
-  type === null ? operation : `${operation} ${type}`
-
 /** In words that support can read to the player. */
 export const sentenceOf = (transaction: RecordedTransaction) => `${capitalized(explain(transaction).why)}.`
 
@@ -37,11 +34,6 @@ export function balancesOf({ balanceAfter, delta, accountCurrency }: RecordedTra
 export const recorded: CallColumn = {
   name: 'Recorded (UTC)',
   text: ({ recordedAt }) => timeText(recordedAt),
-}
-export const call: CallColumn = { name: 'Call', text: callOf }
-export const transactionId: CallColumn = {
-  name: 'Transaction',
-  text: transaction => transaction.transactionId,
 }
 export const betId: CallColumn = { name: 'Bet', text: transaction => transaction.betId }
 export const playerId: CallColumn = { name: 'Player', text: transaction => transaction.playerId }
@@ -86,13 +78,18 @@ export const termsOf = (transactions: readonly RecordedTransaction[]): Section =
     'In the terms of the interface',
     tableOf(
       [
-        ...[transactionId, call],
+        { name: 'Transaction', text: ({ transactionId }) => transactionId },
+        {
+          name: 'Call',
+          text: ({ operation, type }) => (type === null ? operation : `${operation} ${type}`),
+        },
         {
           name: 'Decision',
           text: ({ refusal }) => (refusal === null ? 'accepted' : `refused ${refusal.errorCode}`),
         },
         { name: 'Rule', text: transaction => explain(transaction).rule },
-        ...[betId, playerId],
+        betId,
+        playerId,
         { name: 'Wallet id', text: ({ walletTransactionId }) => walletTransactionId },
         { name: "Platform's date", text: ({ transactionDate }) => transactionDate },
       ],

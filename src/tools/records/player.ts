@@ -35,13 +35,9 @@ export function playerReport(history: PlayerHistory, page: Page = {}): Report {
       : `balance ${accounts.map(({ balance, currency }) => money(balance, currency)).join(' and ')}`
   const account: CallColumn = { name: 'Account', text: each => currencyOf(each) ?? '' }
   const columns = [
-    ...[
-      recorded,
-      betId,
-      happened,
-      ...(currencies.length > 1 ? [account] : []),
-      ...otherChanges(transactions),
-    ],
+    ...[recorded, betId, happened],
+    ...(currencies.length > 1 ? [account] : []),
+    ...otherChanges(transactions),
     ...changes({ playerId, currency: null }),
   ]
   const [oldest, newest] = [transactions[0], transactions.at(-1)]

@@ -3,12 +3,10 @@ import type { PlayerHistory, RecordedBet, RecordedTransaction, WalletLookups } f
 import type { Account, WalletChanges, WalletStore } from '../../store.js'
 import { createMemoryStore } from '../../stores/memory.js'
 
-/** The lookups of one bet and of one player. */
-type TryLookups = Pick<WalletLookups, 'bet' | 'player'>
-
 export interface MemoryWallet {
   store: WalletStore
-  lookups: TryLookups
+  /** Of one bet and of one player. */
+  lookups: Pick<WalletLookups, 'bet' | 'player'>
   /** Credits an account, as the operator's cashier does. */
   readonly deposit: (playerId: string, amount: string, currency: string) => Promise<void>
 }

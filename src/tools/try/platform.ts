@@ -26,16 +26,14 @@ interface Sent {
   lost?: boolean
 }
 
-export interface TryPlatform {
-  send(operation: Operation, body: CallBody, sent?: Sent): Promise<TryCall>
-}
+export type TryPlatform = ReturnType<typeof createTryPlatform>
 
-export function createTryPlatform(target: TryTarget): TryPlatform {
+export function createTryPlatform(target: TryTarget) {
   const reasons = outcomesSeen()
   /** When a call was first sent: its retries are the same text. */
   const dates = new Map<string, string>()
   return {
-    async send(operation, body, { note, lost = false } = {}) {
+    async send(operation: Operation, body: CallBody, { note, lost = false }: Sent = {}): Promise<TryCall> {
       const { transactionId, transactionDate = dates.get(transactionId) ?? new Date().toISOString() } = body
       dates.set(transactionId, String(transactionDate))
       const texts = await sendOverWire(target, `/${operation}`, write({ ...body, transactionDate }))

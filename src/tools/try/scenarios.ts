@@ -24,7 +24,7 @@ export interface NewBet extends TryBet {
 }
 
 /** A button: its words, what happens and why, and the calls. */
-interface Scenario<Bet> {
+export interface Scenario<Bet> {
   /** In the button's URL. */
   name: string
   label: string

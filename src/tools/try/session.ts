@@ -5,7 +5,7 @@ import { parseDecimal, textOf } from '../numbers/decimal.js'
 import { isoMinorUnits } from '../numbers/minor-units.js'
 import type { TryEvent, TryState } from './page.js'
 import { createTryPlatform, type TryPlatform } from './platform.js'
-import { type NewBet, newBetScenarios, placedBetScenarios, type TryBet } from './scenarios.js'
+import { type NewBet, newBetScenarios, placedBetScenarios, type Scenario, type TryBet } from './scenarios.js'
 import type { TryTarget } from './wire.js'
 
 export interface TryPageOptions extends TryTarget {
@@ -64,13 +64,13 @@ export class TrySession {
     if (starting !== undefined) {
       const bet = await this.#newBet(form.get('playerId') ?? '', form.get('stake') ?? '')
       if (bet === null) this.#notice = 'There is no such player.'
-      else this.#keep(starting.label, starting.description, bet, await starting.run(this.#platform, bet))
+      else await this.#play(starting, bet)
       return
     }
     const continuing = placedBetScenarios.find(scenario => scenario.name === name)
     const bet = await this.#placedBet(form.get('betId') ?? '')
     if (continuing === undefined || bet === null) this.#notice = 'There is no such button or bet.'
-    else this.#keep(continuing.label, continuing.description, bet, await continuing.run(this.#platform, bet))
+    else await this.#play(continuing, bet)
   }
 
   /** @returns what happened, for the reader of the page */
@@ -87,8 +87,9 @@ export class TrySession {
     return `${textOf(value, decimals)} ${currency} deposited for ${playerId}, as your cashier does: the platform sends no call.`
   }
 
-  #keep(label: string, description: string, { betId }: TryBet, calls: TryEvent['calls']): void {
-    this.#events.unshift({ title: `${label}: ${betId}`, description, calls })
+  async #play<Bet extends TryBet>({ label, description, run }: Scenario<Bet>, bet: Bet): Promise<void> {
+    const calls = await run(this.#platform, bet)
+    this.#events.unshift({ title: `${label}: ${bet.betId}`, description, calls })
     if (this.#events.length > eventsMax) this.#events.pop()
   }
 

@@ -1,19 +1,29 @@
 /** How a problem of `ready()` becomes findings. */
 import { describe, expect, test } from 'vitest'
+import type { Durability } from '../../../src/stores/database/durability.js'
 import { StoreError, type StoreErrorCode } from '../../../src/stores/database/errors.js'
+import type { DatabaseStore } from '../../../src/stores/database/store.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { type Finding, finding, type Subject } from '../../../src/tools/check/finding.js'
 import { allFindings, readyFindings } from '../../../src/tools/check/ready.js'
 
 const failure = (code: StoreErrorCode, problem = 'the problem') => new StoreError('postgres', code, problem)
 
+const storeOf = (ready: () => Promise<void>, durability: Durability | null = null) => ({
+  ready,
+  stats: { durability } as DatabaseStore['stats'],
+})
+
 /** @param withOption what is left with `allowNotDurable`; `null`: nothing */
 const findingsOf = (error: Error, allowNotDurable = false, withOption: Error | null = error) =>
-  readyFindings(async isAllowed => {
-    const problem = isAllowed ? withOption : error
-    if (problem !== null) throw problem
-    return null
-  }, allowNotDurable)
+  readyFindings(
+    isAllowed =>
+      storeOf(async () => {
+        const problem = isAllowed ? withOption : error
+        if (problem !== null) throw problem
+      }),
+    allowNotDurable,
+  )
 
 const statesOf = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ subject, state }) => [subject, state]))
@@ -55,7 +65,8 @@ describe('each code is a problem of one subject', () => {
 
 test('without a problem, the durability says what the server reports of its standbys', async () => {
   const found = { level: 'asynchronous', reason: 'synchronous_standby_names is empty' } as const
-  expect(textOf(await readyFindings(async () => found, false), 'durability')).toBe(
+  const findings = await readyFindings(() => storeOf(async () => {}, found), false)
+  expect(textOf(findings, 'durability')).toBe(
     'commits that are answered survive a crash of the server; a failover: asynchronous: synchronous_standby_names is empty',
   )
 })
@@ -123,7 +134,7 @@ test('a list that fails is skipped: it never changes the exit code', async () =>
     { lookupIndexes: true, allowNotDurable: false },
     tablesOf({ players: { table: 'pam.a', id: 'id', currency: 'c', balance: 'b' } }).players,
     {
-      ...{ ready: async () => null, privileges: passes, trial: passes },
+      ...{ store: () => storeOf(async () => {}), privileges: passes, trial: passes },
       ...{ lookupIndexes: fails, checks: fails, statements: fails, behind: fails, schema: fails },
       rows: { ask: fails, text: expression => expression, exact: expression => expression },
       bets: { bets: 'bets', isAccountOfBet: 'true' },

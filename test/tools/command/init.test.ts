@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readingOf } from '../../../src/tools/check/balances.js'
+import { readBalances } from '../../../src/tools/check/balances.js'
 import { decide } from '../../../src/tools/command/init.js'
 import { playersOf } from '../../../src/tools/init/mapping.js'
 import type { Answers } from '../../../src/tools/init/propose.js'
@@ -295,7 +295,8 @@ describe('given a terminal', () => {
     const read: Parameters<typeof decide>[3] = async (accounts, players) => {
       asked.push(accounts)
       const unit = { balanceType: 'minor-units', minorUnits: Number(players.minorUnits) } as const
-      return readingOf([{ currency: 'EUR', count: 2, withoutBalance: 0, balance: '100500' }], unit)
+      const rows = { ask: async () => [['EUR', 2, 0, '100500']], text: String, exact: String }
+      return readBalances(rows, accounts, unit)
     }
     const { players, printed } = await typing(['2', 'anyone'], {}, whole, read)
     expect(players).toMatchObject({ balance: 'balance', balanceType: 'minor-units', minorUnits: 2 })
