@@ -6,7 +6,7 @@ import type { AuditRun } from './audit-run.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
 import { anyAgreed } from './options.js'
 import { outageOf } from './retries.js'
-import type { Bet, UnsettlementType, WalletCalls } from './wallet-calls.js'
+import type { Bet, Change, WalletCalls } from './wallet-calls.js'
 
 export class Expectations {
   readonly #run: AuditRun
@@ -167,9 +167,9 @@ export class Expectations {
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */
-  async debit(bet: Bet, before: Decimal): Promise<Decimal> {
+  async debit(bet: Bet, before: Decimal, change?: Change | string): Promise<Decimal> {
     const after = subtract(before, bet.amount)
-    this.success(await this.#wallet.place(bet), after)
+    this.success(await this.#wallet.place(bet, change), after)
     return after
   }
 
@@ -192,11 +192,11 @@ export class Expectations {
     this.error(await this.balanceAfter(call, balance))
   }
 
-  /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
-  async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
-    const refusal = await this.#wallet.unsettle(bet, type, transactionId)
-    this.refusal(refusal)
-    return await this.balanceAfter(refusal, funds)
+  /** Expects a refusal of a call that has changed no balance. @returns its answer */
+  async refused(call: Promise<Answer>, balance: Decimal): Promise<Answer> {
+    const answer = await call
+    this.refusal(answer)
+    return await this.balanceAfter(answer, balance)
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */

@@ -136,10 +136,9 @@ export const connections = casesOf({
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
     async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
       const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
-      const placed = await wallet.place(bet, { delivery: inPieces(cuts, 2), label: 'placebet in pieces' })
-      expect.success(placed, subtract(opening, bet.amount))
+      const change = { delivery: inPieces(cuts, 2), label: 'placebet in pieces' }
+      await expect.debit(wallet.bet(), opening, change)
     },
   },
   'AU-907': {
