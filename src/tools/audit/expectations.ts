@@ -1,8 +1,9 @@
 /** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
-import { type Decimal, subtract, zero } from '../numbers/decimal.js'
+import { type Decimal, subtract, times } from '../numbers/decimal.js'
 import { headerOf } from '../wire/http-answer.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
 import type { AuditRun } from './audit-run.js'
+import { signOf } from './balance-changes.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
 import { anyAgreed } from './options.js'
 import { outageOf } from './retries.js'
@@ -157,9 +158,9 @@ export class Expectations {
       if (isMain) this.lastGoodExchange = answer.index
       return
     }
-    const isLess = difference.units < 0n
-    const size = money(isLess ? subtract(zero, difference) : difference)
-    const found = `balance ${money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
+    const sign = signOf(difference)
+    const size = money(times(difference, sign))
+    const found = `balance ${money(actual)}, ${size} ${sign < 0 ? 'too little' : 'too much'}`
     this.fail(expected, found, answer, {
       kind: 'balance',
       balance: { expected: balance, difference, currency },

@@ -1,6 +1,5 @@
 /** Credentials that a wallet must refuse, made from the given ones. */
 
-import type { TargetSettings } from '../wire/target.js'
 import type { Caller } from '../wire/wallet-client.js'
 
 interface Wrong {
@@ -68,10 +67,7 @@ export type WrongCredentials = keyof typeof wrongCredentials
  * The wrong credentials for all schemes at once, and for those that must not be replaced by another one: a
  * wallet may check only a header beside them, which is no secret.
  */
-export function schemesOf(
-  settings: Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>,
-): WrongCredentials[] {
-  const { credentials, headers, sign } = settings
+export function schemesOf({ credentials, headers, sign }: Caller): WrongCredentials[] {
   const others = Object.keys(headers).filter(name => name !== 'authorization').length
   const hasAuthorization = credentials !== null || headers.authorization !== undefined
   return [
@@ -127,7 +123,7 @@ function wrongHeader(wrong: Wrong, name: string, given: string): string {
  */
 export function changesSecrets(
   name: WrongCredentials,
-  { credentials, headers }: Pick<TargetSettings, 'credentials' | 'headers'>,
+  { credentials, headers }: Omit<Caller, 'sign'>,
 ): boolean {
   const { username = same, secret = same }: Wrong = wrongCredentials[name]
   if (credentials !== null)

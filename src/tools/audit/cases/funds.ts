@@ -25,7 +25,8 @@ async function overspend(context: CaseContext) {
   const bets = wallet.bets(settings.concurrency, () => stake)
   const label = (index: number) => `placebet ${index + 1} of ${textOf(stake)}`
   const answers = await Promise.all(bets.map((bet, index) => wallet.place(bet, label(index))))
-  return { bets, answers, stake, fitting: Number(fitting) }
+  const accepted = answers.filter(({ success }) => success !== null).length
+  return { bets, answers, accepted, stake, fitting: Number(fitting) }
 }
 
 /** Expects that the amount is refused, or debited exactly as it is spelled. */
@@ -88,8 +89,7 @@ export const funds = casesOf({
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     run: eachRound(async context => {
       const { wallet, expect, opening, money } = context
-      const { bets, answers, stake } = await overspend(context)
-      const accepted = answers.filter(({ success }) => success !== null).length
+      const { bets, accepted, stake } = await overspend(context)
       const balance = await expect.currentBalance()
       const rest = subtract(opening, times(stake, accepted))
       const actual = `${accepted} bets of ${money(stake)}, ${money(times(stake, accepted))} in all`
@@ -106,8 +106,7 @@ export const funds = casesOf({
     source: 'spec 4.1',
     impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async run(context) {
-      const { answers, fitting } = await overspend(context)
-      const accepted = answers.filter(({ success }) => success !== null).length
+      const { answers, accepted, fitting } = await overspend(context)
       if (accepted !== fitting) context.expect.fail(`${fitting} accepted bets`, `${accepted} accepted bets`)
       for (const answer of answers) if (answer.success === null) context.expect.refusal(answer)
     },
