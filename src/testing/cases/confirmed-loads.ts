@@ -16,9 +16,8 @@ export const confirmedLoadCases = casesOf({
   async 'WS-115 The snapshot of a conflict, if the store returns it, has the records as they are now'(
     wallet,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the transaction is recorded')
-    const bet = await wallet.existingBet('b-1')
     await wallet.expectConflict(settleBet({ ...bet, betId: 'b-0' }, 's-1', '60'), 'the bet does not exist')
     await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
     await wallet.expectConflict(settleBet(bet, 's-2', '60'), 'the bet has changed')
@@ -30,9 +29,8 @@ export const confirmedLoadCases = casesOf({
     context: CaseContext,
   ) {
     await expectSame(context, wallet)
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await expectSame(context, wallet)
-    const bet = await wallet.existingBet('b-1')
     await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
     await expectSame(context, wallet)
   },

@@ -59,15 +59,12 @@ export const durabilityCases = casesOf({
   'WS-45 After a crash, no commit that was answered as committed is missing': {
     needs: ['crash'],
     async run(before, context: CaseContext) {
-      await before.expectCommitted(placeBet('t-1', 'b-1'))
-      const placed = await before.existingBet('b-1')
-      await before.expectCommitted(settleBet(placed, 's-1', '60'))
+      const placed = await before.committedBet(placeBet('t-1', 'b-1'))
+      const bet = await before.committedBet(settleBet(placed, 's-1', '60'))
       await before.expectCommitted(refuseBet('t-2', 'b-2'))
       await before.expectCommitted(leaveTombstone('r-3', 'b-3'))
-      await before.expectCommitted(placeBet('t-4', 'b-4'))
-      const fourth = await before.existingBet('b-4')
+      const fourth = await before.committedBet(placeBet('t-4', 'b-4'))
       await before.expectCommitted(rollBackBet(fourth, 'r-4'))
-      const bet = await before.existingBet('b-1')
 
       const after = await before.connectBy('crash')
       await after.expectBalance('anna', '130')

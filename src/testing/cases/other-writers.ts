@@ -76,8 +76,7 @@ export const otherWriterCases = casesOf({
     {
       needs: ['settleExternally'],
       async run(wallet, context: CaseContext) {
-        await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-        const before = await wallet.existingBet('b-1')
+        const before = await wallet.committedBet(placeBet('t-1', 'b-1'))
         await settleExternally(context, wallet, 'pam-1', '60')
         const after = await wallet.existingBet('b-1')
         context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
@@ -104,8 +103,7 @@ export const otherWriterCases = casesOf({
   'WS-83 A commit does not overwrite an external settlement that is made while the commit is in progress': {
     needs: ['settleExternally', 'holdCommit'],
     async run(wallet, context: CaseContext) {
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      const before = await wallet.existingBet('b-1')
+      const before = await wallet.committedBet(placeBet('t-1', 'b-1'))
       const changes = settleBet(before, 's-1', '5', { type: 'VOIDED' })
       const result = await writeDuring(context, wallet, changes, () =>
         settleExternally(context, wallet, 'pam-1', '60'),

@@ -48,8 +48,7 @@ export const pamRuleCases = casesOf({
       const why = 'the currency of the player is SEK'
       await wallet.expectConflict(placeBet('t-3', 'b-3', { stake: '1' }), why)
       await wallet.expectConflict(rollBackBet(before, 'r-1'), why)
-      await wallet.expectCommitted(placeBet('t-4', 'b-4', { player, stake: '1' }))
-      const other = await wallet.existingBet('b-4')
+      const other = await wallet.committedBet(placeBet('t-4', 'b-4', { player, stake: '1' }))
       context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
     },
   },

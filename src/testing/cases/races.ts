@@ -1,7 +1,7 @@
 /** Concurrent requests through the handlers: the result must be that of some sequential order. */
 import { add } from '../../money.js'
 import type { Operation, WalletStore } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
+import { type CaseContext, casesOf, type Run } from '../case-context.js'
 import { anna, ben, placeBet, refuseBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { commitTogether } from '../gathered-commits.js'
@@ -29,38 +29,10 @@ export const raceCases = casesOf({
     context.check(references.size === 1, 'one walletTransactionId for all of them', [...references])
     await wallet.expectBalance('anna', '70')
   },
-  async 'WS-61 Concurrent placebets of two players with one transactionId and different bets: one succeeds, the others are refused as TRANSACTION_CONFLICT (D4)'(
-    wallet,
-    context: CaseContext,
-  ) {
-    const ofAnna = context.keepsIdsApart()
-    await race(
-      context,
-      wallet,
-      index => [
-        'placebet',
-        { ...ids('t-1', `b-${index}`), amount: '5', playerId: ofAnna || index % 2 ? 'anna' : 'ben' },
-      ],
-      { ok: 1, TRANSACTION_CONFLICT: concurrentCalls - 1 },
-    )
-    await expectOneStakeOf5(context, wallet)
-  },
-  async 'WS-62 Concurrent placebets of two players with one betId and different transactionIds: one succeeds (D10)'(
-    wallet,
-    context: CaseContext,
-  ) {
-    const ofAnna = context.keepsIdsApart()
-    await race(
-      context,
-      wallet,
-      index => [
-        'placebet',
-        { ...ids(`t-${index}`, 'b-1'), amount: '5', playerId: ofAnna || index % 2 ? 'anna' : 'ben' },
-      ],
-      { ok: 1, INVALID_BET: concurrentCalls - 1 },
-    )
-    await expectOneStakeOf5(context, wallet)
-  },
+  'WS-61 Concurrent placebets of two players with one transactionId and different bets: one succeeds, the others are refused as TRANSACTION_CONFLICT (D4)':
+    oneStakeOf5(index => ids('t-1', `b-${index}`), 'TRANSACTION_CONFLICT'),
+  'WS-62 Concurrent placebets of two players with one betId and different transactionIds: one succeeds (D10)':
+    oneStakeOf5(index => ids(`t-${index}`, 'b-1'), 'INVALID_BET'),
   async 'WS-63 Concurrent bets on a small balance: exactly as many succeed as the balance covers (P06)'(
     wallet,
     context: CaseContext,
@@ -249,9 +221,18 @@ async function bothConcurrently<T>(
   return (await Promise.all(sent)) as [T, T]
 }
 
-async function expectOneStakeOf5(context: CaseContext, wallet: Wallet): Promise<void> {
-  const sum = add(await wallet.balance('anna'), await wallet.balance('ben'))
-  context.check(sameAmount(sum, '195'), 'one stake of 5 debited: 195 of 100 and 100', sum)
+/** Placebets of two players with these ids: one succeeds, and the others are refused. */
+function oneStakeOf5(idsOf: (index: number) => ReturnType<typeof ids>, refused: string): Run {
+  return async (wallet, context: CaseContext) => {
+    const ofAnna = context.keepsIdsApart()
+    const requestOf = (index: number): Request => {
+      const playerId = ofAnna || index % 2 ? 'anna' : 'ben'
+      return ['placebet', { ...idsOf(index), amount: '5', playerId }]
+    }
+    await race(context, wallet, requestOf, { ok: 1, [refused]: concurrentCalls - 1 })
+    const sum = add(await wallet.balance('anna'), await wallet.balance('ben'))
+    context.check(sameAmount(sum, '195'), 'one stake of 5 debited: 195 of 100 and 100', sum)
+  }
 }
 
 /** A bet with a stake of 30 has won 60. */

@@ -60,21 +60,18 @@ export const shapeCases = casesOf({
     wallet,
     context: CaseContext,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
     const amounts = Object.entries(expected) as [keyof typeof expected, Decimal][]
-    let bet = await wallet.existingBet('b-1')
     context.check(Object.keys(bet.credits).length === 0, 'no credits at first', bet.credits)
     for (const [type, amount] of amounts) {
-      await wallet.expectCommitted(settleBet(bet, `s-${type}`, amount, { type }))
-      bet = await wallet.existingBet('b-1')
+      bet = await wallet.committedBet(settleBet(bet, `s-${type}`, amount, { type }))
     }
     for (const [type, amount] of amounts) {
       context.expectAmount(bet.credits[type]?.live, amount, `live for ${type}`)
       context.expectAmount(bet.credits[type]?.owed, '0', `owed for ${type}`)
     }
-    await wallet.expectCommitted(unsettleBet(bet, 'u-1', { type: 'VOIDED' }))
-    const { credits } = await wallet.existingBet('b-1')
+    const { credits } = await wallet.committedBet(unsettleBet(bet, 'u-1', { type: 'VOIDED' }))
     for (const type of ['BET_PAID', 'CASHOUT'] as const)
       context.expectAmount(credits[type]?.live, expected[type], `live for ${type} after VOIDED was reversed`)
   },
@@ -82,18 +79,17 @@ export const shapeCases = casesOf({
     wallet,
     context: CaseContext,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const steps = [
       { amount: '60', uncollected: false, reversed: '60', owed: '0' },
       { amount: '40', uncollected: true, reversed: '60', owed: '40' },
       { amount: '0', uncollected: false, reversed: '60', owed: '40' },
     ]
     for (const [index, { amount, uncollected, reversed, owed }] of steps.entries()) {
-      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), `s-${index}`, amount))
-      const paid = await wallet.existingBet('b-1')
-      context.expectAmount(paid.credits.BET_PAID?.live, amount, 'live')
-      await wallet.expectCommitted(unsettleBet(paid, `u-${index}`, { uncollected }))
-      const credit = (await wallet.existingBet('b-1')).credits.BET_PAID
+      bet = await wallet.committedBet(settleBet(bet, `s-${index}`, amount))
+      context.expectAmount(bet.credits.BET_PAID?.live, amount, 'live')
+      bet = await wallet.committedBet(unsettleBet(bet, `u-${index}`, { uncollected }))
+      const credit = bet.credits.BET_PAID
       context.check(credit?.live === null, 'a live amount of null', credit)
       context.expectAmount(credit?.reversed, reversed, 'reversed')
       context.expectAmount(credit?.owed, owed, 'owed')
@@ -109,9 +105,8 @@ export const shapeCases = casesOf({
       for (const amount of amountsWithin(limitsOf(context))) {
         const wallet = await context.open([{ ...anna, balance: amount }])
         await wallet.expectBalance('anna', amount)
-        await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: amount }))
+        const bet = await wallet.committedBet(placeBet('t-1', 'b-1', { stake: amount }))
         await wallet.expectBalance('anna', '0')
-        const bet = await wallet.existingBet('b-1')
         context.expectAmount(bet.stake, amount, 'as stake')
         const transaction = await wallet.transaction('placebet', 't-1')
         context.expectAmount(transaction?.amount, amount, 'as amount of the transaction')
@@ -126,7 +121,7 @@ export const shapeCases = casesOf({
   'WS-09 Sums are exact: 0.1 + 0.2 is 0.3, and a large balance keeps its smallest unit (D21)': {
     async runAlone(context: CaseContext) {
       const { digits, scale } = limitsOf(context)
-      const unit = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
+      const unit = smallestOf(scale)
       const large = subtract(`1${'0'.repeat(digits - scale)}`, unit)
       const wallet = await context.open([{ ...anna, balance: large }])
       await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: unit }))
@@ -152,13 +147,8 @@ export const shapeCases = casesOf({
 
         const tooLarge = `1${'0'.repeat(digits - scale)}`
         const second = await context.open()
-        await second.expectCommitted(placeBet('t-1', 'b-1', { stake: '1' }))
-        await exactOrNothing(
-          context,
-          second,
-          settleBet(await second.existingBet('b-1'), 's-1', tooLarge),
-          '99',
-        )
+        const placed = await second.committedBet(placeBet('t-1', 'b-1', { stake: '1' }))
+        await exactOrNothing(context, second, settleBet(placed, 's-1', tooLarge), '99')
       },
     },
   'WS-11 Ids of 255 characters that differ only in the last character are different (D24)': distinctIds(
@@ -292,9 +282,10 @@ function amountsWithin({ digits, scale }: { digits: number; scale: number }): De
   const mixed =
     pattern.slice(0, whole) + (scale === 0 ? '' : `.${pattern.slice(0, scale).replace(/0$/, '1')}`)
   const cents = scale >= 2 ? ['0.01', '0.07', '1.1'] : []
-  const smallest = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
-  return [largest, mixed, smallest, ...cents]
+  return [largest, mixed, smallestOf(scale), ...cents]
 }
+
+const smallestOf = (scale: number) => (scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`)
 
 function distinctIds(...ids: string[]) {
   return { runAlone: (context: CaseContext) => expectDistinctIds(context, ids) }
