@@ -1,5 +1,5 @@
 /** `addsCredits`: settlements that are committed without a load (D17). */
-import { type CaseContext, casesOf, type Run } from '../case-context.js'
+import { casesOf, type Run } from '../case-context.js'
 import { addCredit, ben, leaveTombstone, placeBet, rollBackBet, settleBet, unsettleBet } from '../changes.js'
 import { call } from '../platform-calls.js'
 
@@ -56,7 +56,7 @@ export const addedCreditCases = casesOf({
       await wallet.expectBalance('anna', '100')
     }),
   'WS-113 Of a credit and the rollback of its bet at the same time exactly one is committed (D12, D17)':
-    ofStoresThatAdd(async (wallet, context: CaseContext) => {
+    ofStoresThatAdd(async (wallet, context) => {
       let balance = 100
       for (let round = 0; round < rounds; round += 1) {
         const id = `b-${round}`
@@ -73,7 +73,7 @@ export const addedCreditCases = casesOf({
       }
     }),
   'WS-114 Concurrently, settlements of one bet are all credited, each once (D17)': ofStoresThatAdd(
-    async (wallet, context: CaseContext) => {
+    async (wallet, context) => {
       for (let round = 0; round < rounds; round += 1) {
         const betId = `b-${round}`
         await wallet.expectCommitted(placeBet(betId, betId, { stake: '1' }))

@@ -24,10 +24,7 @@ export const confirmedLoadCases = casesOf({
     await wallet.expectConflict(placeBet('t-2', 'b-2', { stake: '1000' }), 'anna has less')
     await wallet.expectConflict(placeBet('t-3', 'b-3', { player: unknownPlayer }), 'the player is unknown')
   },
-  async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(
-    wallet,
-    context: CaseContext,
-  ) {
+  async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(wallet, context) {
     await expectSame(context, wallet)
     const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await expectSame(context, wallet)
@@ -39,7 +36,7 @@ export const confirmedLoadCases = casesOf({
     async run(wallet, context: CaseContext) {
       const { store } = wallet
       const { loadConfirmed } = store
-      context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
+      context.trace.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.trace.note('kit', 'stops the replication')
       const resume = await wallet.hook('stopReplication')

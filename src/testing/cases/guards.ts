@@ -1,7 +1,7 @@
 /** Each guard alone, with the other guards satisfied. A failed guard must leave no changes. */
 import { add, subtract } from '../../money.js'
 import type { Bet, Decimal, WalletChanges } from '../../store.js'
-import { type CaseContext, casesOf, type Run } from '../case-context.js'
+import { casesOf, type Run } from '../case-context.js'
 import {
   anna,
   ben,
@@ -34,7 +34,7 @@ export const guardCases = casesOf({
   },
   async 'WS-22 Guard 1: the key is operation and transactionId, so a rollback may reuse the id of its placebet (D1)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectCommitted(rollBackBet(bet, 't-1'))
@@ -76,7 +76,7 @@ export const guardCases = casesOf({
     const ahead = settleBet({ ...bet, revision: 2 }, 's-2', '60')
     await wallet.expectConflict(ahead, 'revision 2 is not stored yet')
   },
-  async 'WS-29 Guard 2: every change of a bet increases its revision by one'(wallet, context: CaseContext) {
+  async 'WS-29 Guard 2: every change of a bet increases its revision by one'(wallet, context) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     const changes = [
       (bet: Bet) => settleBet(bet, 's-1', '60'),
@@ -135,10 +135,7 @@ export const guardCases = casesOf({
       await wallet.expectBalance('chen', '9970')
     },
   },
-  async 'WS-34 Guard 3: a credit without a floor is committed, even to a negative balance'(
-    wallet,
-    context: CaseContext,
-  ) {
+  async 'WS-34 Guard 3: a credit without a floor is committed, even to a negative balance'(wallet, context) {
     const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     // A debit without a floor makes the balance negative, as the rules of a PAM may allow.
     const overdrawn = settleBet(bet, 's-1', '0')
@@ -155,7 +152,7 @@ export const guardCases = casesOf({
   },
   'WS-35 If delta is 0, no floor is checked and the balance does not change': {
     players: [{ ...anna, balance: '0' }, ben],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '0' }))
       context.check(sameAmount(balance, '0'), 'the balance of 0 in the answer', balance)
       await wallet.expectCommitted(leaveTombstone('r-2', 'b-2'))
@@ -183,7 +180,7 @@ export const guardCases = casesOf({
   },
   async 'WS-37 Guard 1 holds for every operation and for refusals: a recorded transaction is never recorded again (D1)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const recorded = 'the transaction is recorded, for another bet'
     for (const betId of ['b-1', 'b-2']) await wallet.expectCommitted(placeBet(betId, betId))

@@ -8,10 +8,7 @@ import { short, shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
 export const shapeCases = casesOf({
-  async 'WS-01 Missing records are null, and an unknown player has no accounts'(
-    wallet,
-    context: CaseContext,
-  ) {
+  async 'WS-01 Missing records are null, and an unknown player has no accounts'(wallet, context) {
     const ids = { transactionId: 't-0', playerId: 'unknown-player', betId: 'b-0' }
     const actual = await wallet.store.load({ operation: 'placebet', ...ids })
     context.check(shown(actual.accounts) === '[]', 'accounts to be empty', actual.accounts)
@@ -21,7 +18,7 @@ export const shapeCases = casesOf({
   },
   'WS-02 load returns an account with currency, and with balance as decimal text': {
     players: [anna, chen],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       for (const expected of [anna, chen]) {
         const [actual] = await wallet.accounts(expected.playerId)
         const same =
@@ -33,7 +30,7 @@ export const shapeCases = casesOf({
       }
     },
   },
-  async 'WS-03 load returns a bet and its transaction as they were committed'(wallet, context: CaseContext) {
+  async 'WS-03 load returns a bet and its transaction as they were committed'(wallet, context) {
     const changes = placeBet('t-1', 'b-1')
     const { walletTransactionId } = await wallet.expectCommitted(changes)
     await wallet.expectRecords(changes)
@@ -46,7 +43,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-04 load returns a recorded refusal with its error code and description (D6, D7)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const description = 'Grenze erreicht: ß, 限度, "quoted", it\'s \\ final'
     const refused = refuseBet('t-1', 'b-1', { errorCode: 'LIMIT_REACHED', description })
@@ -58,7 +55,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-05 Credits are stored per settlement type; a type that was never credited has no key (D18)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
@@ -77,7 +74,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-06 Reversed and owed amounts are stored beside the live amount, and a live amount of null is not 0 (D7, D18)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const steps = [
@@ -101,7 +98,7 @@ export const shapeCases = casesOf({
     await wallet.expectRecords(tombstone)
   },
   'WS-08 Stakes, credits, deltas and balances are exact up to the declared digits and scale (D21)': {
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       for (const amount of amountsWithin(limitsOf(context))) {
         const wallet = await context.open([{ ...anna, balance: amount }])
         await wallet.expectBalance('anna', amount)
@@ -119,7 +116,7 @@ export const shapeCases = casesOf({
     },
   },
   'WS-09 Sums are exact: 0.1 + 0.2 is 0.3, and a large balance keeps its smallest unit (D21)': {
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       const { digits, scale } = limitsOf(context)
       const unit = smallestOf(scale)
       const large = subtract(`1${'0'.repeat(digits - scale)}`, unit)
@@ -137,7 +134,7 @@ export const shapeCases = casesOf({
   'WS-10 An amount just beyond the declared limits is stored exactly, refused or a fault; never rounded or wrapped (D22)':
     {
       needs: ['limits'],
-      async runAlone(context: CaseContext) {
+      async runAlone(context) {
         const { digits, scale } = limitsOf(context)
         const tooManyDecimals = `1.${'0'.repeat(scale)}1`
         const wallet = await context.open([{ ...anna, balance: digits - scale >= 2 ? '10' : '1' }])
@@ -171,7 +168,7 @@ export const shapeCases = casesOf({
   ),
   async 'WS-16 Changing objects that were passed to commit or returned by load does not change the stored records'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const changes = placeBet('t-1', 'b-1')
     await wallet.expectCommitted(changes)
@@ -187,7 +184,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-17 load finds a bet by betId alone, and a transaction by operation and transactionId alone (D4, D15, D16)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     const ofOthers = [
@@ -209,7 +206,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-18 Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500, currencies of 16 (D24)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
     const [first, second] = ['1', '2'].map(last => '🏇'.repeat(254).concat(last)) as [string, string]
@@ -226,7 +223,7 @@ export const shapeCases = casesOf({
   },
   'WS-19 transactionDate is stored to the millisecond, as an instant in UTC (D25)': {
     level: 'SHOULD',
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       // In the hour that clocks skip, after 2038, and before 1970.
       const dates = ['2026-03-29T01:30:00.001Z', '2049-12-31T23:59:59.999Z', '1969-07-20T20:17:40.123Z']
       for (const [index, date] of dates.entries()) {
@@ -242,7 +239,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-99 load returns the reason of a transaction as it was committed, also one that no version knows yet'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const longest = `DECIDED_BY_A_NEWER_VERSION_${'A'.repeat(37)}`
     const reasons = ['INSUFFICIENT_FUNDS', 'CURRENCY_MISMATCH', 'REFUSED_BY_OPERATOR', longest]
