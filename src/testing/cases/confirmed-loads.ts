@@ -1,11 +1,9 @@
 /** `loadConfirmed`: the same records as `load`, from a database that can commit at that moment. */
-import type { WalletKeys, WalletSnapshot } from '../../store.js'
+import type { WalletSnapshot } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, placeBet, settleBet } from '../changes.js'
+import { anna, keys, placeBet, settleBet } from '../changes.js'
 import { shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
-
-const keys: WalletKeys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }
 
 const unknownPlayer = { ...anna, playerId: 'unknown' }
 

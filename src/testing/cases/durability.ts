@@ -1,7 +1,7 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
 import type { Account, Bet } from '../../store.js'
 import { type CaseContext, casesOf, concurrently } from '../case-context.js'
-import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { anna, keys, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import type { Wallet } from '../wallet.js'
 import { expectTrueResults, otherPlayers } from './all-or-nothing.js'
@@ -122,7 +122,7 @@ export const durabilityCases = casesOf({
         for (const player of otherPlayers) await expectCommittedMeanwhile(context, wallet, player)
         await context.withTimeout(
           "a load of anna to end while anna's commit is in progress",
-          wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
+          wallet.store.load(keys),
         )
       })
       const result = await commit

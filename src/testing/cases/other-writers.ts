@@ -1,7 +1,7 @@
 /** External writers: PAM code changes balances and bets beside the library. */
 import type { CommitResult, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf, concurrently } from '../case-context.js'
-import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
+import { keys, placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
 import type { Wallet } from '../wallet.js'
 import { whileHeld } from './held-commits.js'
 
@@ -17,7 +17,7 @@ export const otherWriterCases = casesOf({
   'WS-76 A deposit between load and commit is kept and causes no conflict': {
     needs: ['depositExternally'],
     async run(wallet, context) {
-      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+      await wallet.store.load(keys)
       await deposit(context, wallet, '50')
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.expectAmount(balance, '120', 'in the answer')
@@ -27,7 +27,7 @@ export const otherWriterCases = casesOf({
   'WS-77 A withdrawal between load and commit counts: commit checks the floor against the current balance': {
     needs: ['depositExternally'],
     async run(wallet, context) {
-      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+      await wallet.store.load(keys)
       await deposit(context, wallet, '-90')
       // No read in between: a store that caches still has the balance from before the withdrawal.
       const result = await wallet.commit(placeBet('t-1', 'b-1'))

@@ -2,7 +2,7 @@
 import { add, type Decimal, negate, subtract } from '../../money.js'
 import type { Account, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, chen, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
+import { anna, chen, keys, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { short, shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
@@ -177,7 +177,6 @@ export const shapeCases = casesOf({
     await wallet.expectRecords(placeBet('t-1', 'b-1'))
 
     context.trace.note('kit', 'changes the objects that load returned')
-    const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
     overwrite(await wallet.store.load(keys))
     await wallet.expectBalance('anna', '70')
     await wallet.expectRecords(placeBet('t-1', 'b-1'))

@@ -7,7 +7,7 @@ import { signOf } from './balance-changes.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
 import { anyAgreed } from './options.js'
 import { outageOf } from './retries.js'
-import type { Bet, Change, WalletCalls } from './wallet-calls.js'
+import type { Bet, BetIds, Change, WalletCalls } from './wallet-calls.js'
 
 export class Expectations {
   readonly #run: AuditRun
@@ -172,6 +172,11 @@ export class Expectations {
     const after = subtract(before, bet.amount)
     this.success(await this.#wallet.place(bet, change), after)
     return after
+  }
+
+  /** Rolls back a bet and judges the answer. @param balance is expected afterwards, if it is given */
+  async undone(bet: BetIds, balance?: Decimal, transactionId?: string): Promise<void> {
+    this.success(await this.#wallet.rollback(bet, transactionId), balance)
   }
 
   /** Expects this balance after a call, however it is answered. @returns its answer */

@@ -40,8 +40,7 @@ export class Preparations {
 
   /** Rolls back a bet. @param expected the balance afterwards */
   rolledBack(bet: BetIds, expected: Decimal, transactionId?: string): Promise<void> {
-    const { expect, wallet } = this.#context
-    return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), expected))
+    return this.step(() => this.#context.expect.undone(bet, expected, transactionId))
   }
 
   /** Rolls back a bet that has not arrived, which changes nothing. @returns the bet */

@@ -43,7 +43,7 @@ export const connections = casesOf({
       await wait(pauseMs)
       const after = subtract(opening, bet.amount)
       await expect.balance(after, 'after a placebet whose caller disconnected, and its retry')
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     }),
   },
   'AU-901': {
@@ -91,7 +91,7 @@ export const connections = casesOf({
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, 'retry of the unsettlement'))
       await wait(pauseMs)
       await expect.balance(staked, 'after an unsettlement whose caller disconnected, and its retry')
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     }),
   },
   'AU-905': {

@@ -41,7 +41,7 @@ async function exactOrRefused(
   const accepted = answer.success !== null
   await expect.balanceAfter(answer, accepted ? subtract(opening, exact) : opening)
   if (!accepted) expect.error(answer)
-  else expect.success(await wallet.rollback(bet), opening)
+  else await expect.undone(bet, opening)
   return answer
 }
 
@@ -88,7 +88,7 @@ export const funds = casesOf({
     quote: 'funds-required',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     run: eachRound(async context => {
-      const { wallet, expect, opening, money } = context
+      const { expect, opening, money } = context
       const { bets, accepted, stake } = await overspend(context)
       const balance = await expect.currentBalance()
       const rest = subtract(opening, times(stake, accepted))
@@ -96,7 +96,7 @@ export const funds = casesOf({
       if (rest.units < 0n) expect.fail(`bets of at most ${money(opening)} in all`, actual)
       if (compare(balance, rest) !== 0)
         expect.fail(`balance ${money(rest)} after ${accepted} accepted bets`, money(balance))
-      for (const bet of bets) expect.success(await wallet.rollback(bet))
+      for (const bet of bets) await expect.undone(bet)
       await expect.balance(opening, 'after all bets were rolled back')
     }),
   },
@@ -243,7 +243,7 @@ export const funds = casesOf({
       const before = add(staked, large.amount)
       await settleLarge(context, bet, large.amount, staked)
       await expect.debit(large, before)
-      expect.success(await wallet.rollback(large), before)
+      await expect.undone(large, before)
       await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },

@@ -37,9 +37,9 @@ const scenarios: readonly Scenario[] = [
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
     async run({ prepare, wallet, expect, opening }, unknown, after) {
       const cancelled = wallet.bet(unknown.amount)
-      expect.success(await wallet.rollback(unknown), opening)
+      await expect.undone(unknown, opening)
       await prepare.placed(cancelled, opening)
-      expect.success(await wallet.rollback(cancelled), opening)
+      await expect.undone(cancelled, opening)
       return async now => {
         const label = `placebet ${after}, after its rollback`
         await expect.balanceAfter(wallet.place(unknown, label), now)
@@ -55,7 +55,7 @@ const scenarios: readonly Scenario[] = [
     async run({ prepare, wallet, expect, opening }, bet, after) {
       const transactionId = wallet.id()
       await prepare.placed(bet, opening)
-      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.undone(bet, opening, transactionId)
       return async now => {
         const label = `retry of the rollbackbet ${after}`
         await expect.balanceAfter(wallet.rollback(bet, transactionId, label), now)
@@ -81,7 +81,7 @@ const scenarios: readonly Scenario[] = [
     async run({ prepare, wallet, expect, opening, units }, bet, after) {
       const spent = await prepare.spendDownTo(units(50), opening)
       expect.refusal(await wallet.place(bet))
-      expect.success(await wallet.rollback(spent), opening)
+      await expect.undone(spent, opening)
       return async now => {
         const label = `retry of the refused placebet ${after}`
         await expect.notExecuted(wallet.place(bet, label), now)
@@ -133,7 +133,7 @@ const scenarios: readonly Scenario[] = [
       const balance = await prepare.settled(bet, 'BET_PAID', units(150), staked)
       const spent = await prepare.spendDownTo(units(149), balance)
       expect.refusal(await wallet.unsettle(bet, 'UNSCORED', transactionId))
-      expect.success(await wallet.rollback(spent), balance)
+      await expect.undone(spent, balance)
       return async now => {
         const label = `retry of the refused unsettlement ${after}`
         const expected = add(subtract(now, bet.amount), units(150))
