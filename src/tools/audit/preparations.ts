@@ -3,18 +3,27 @@
  * what the case is about, and the report says so.
  */
 import { add, compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
-import type { CaseContext } from './case-context.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
-import { type Bet, type BetIds, reversalOf, type UnsettlementType } from './wallet-calls.js'
+import type { Expectations } from './expectations.js'
+import { type Bet, type BetIds, reversalOf, type UnsettlementType, type WalletCalls } from './wallet-calls.js'
 
 /** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
 export type Reversible = keyof typeof reversalOf
 
-export class Preparations {
-  readonly #context: CaseContext
+/** Of the case that they prepare. */
+interface Context {
+  readonly wallet: WalletCalls
+  readonly expect: Expectations
+  readonly opening: Decimal
+  units(count: number): Decimal
+  between(least: number, most: number): Decimal
+  money(value: Decimal): string
+}
 
-  /** @param context of the case that they prepare */
-  constructor(context: CaseContext) {
+export class Preparations {
+  readonly #context: Context
+
+  constructor(context: Context) {
     this.#context = context
   }
 
