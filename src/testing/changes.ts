@@ -8,6 +8,7 @@ import type {
   SettlementType,
   Transaction,
   WalletChanges,
+  WalletKeys,
 } from '../store.js'
 
 export const anna: Account = { playerId: 'anna', currency: 'EUR', balance: '100.00' }
@@ -15,6 +16,14 @@ export const ben: Account = { playerId: 'ben', currency: 'EUR', balance: '100.00
 export const chen: Account = { playerId: 'chen', currency: 'JPY', balance: '10000' }
 
 export const transactionDate = '2026-11-21T18:00:00.000Z'
+
+/** Of the placebet `t-1` of {@link anna} for the bet `b-1`. */
+export const keys: WalletKeys = {
+  operation: 'placebet',
+  transactionId: 't-1',
+  playerId: 'anna',
+  betId: 'b-1',
+}
 
 /** Whose transaction it is: by default {@link anna}'s. */
 interface Owner {

@@ -7,14 +7,15 @@ export function sameAmount(a: unknown, b: unknown): boolean {
   return isDecimal(a) && isDecimal(b) && compare(a, b) === 0
 }
 
+/** What is compared as it is. */
+const bet = ['betId', 'playerId', 'currency', 'status', 'revision'] as const
+const ids = ['operation', 'transactionId', 'playerId', 'betId'] as const
+const transaction = [...ids, 'currency', 'type', 'accountCurrency'] as const
+
 export function sameBet(a: Bet, b: Bet): boolean {
   const types = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const
   return (
-    a.betId === b.betId &&
-    a.playerId === b.playerId &&
-    a.currency === b.currency &&
-    a.status === b.status &&
-    a.revision === b.revision &&
+    bet.every(name => a[name] === b[name]) &&
     sameAmount(a.stake, b.stake) &&
     types.every(type => {
       const [x, y] = [a.credits[type], b.credits[type]]
@@ -26,15 +27,9 @@ export function sameBet(a: Bet, b: Bet): boolean {
 
 export function sameTransaction(a: Transaction, b: Transaction): boolean {
   return (
-    a.operation === b.operation &&
-    a.transactionId === b.transactionId &&
-    a.playerId === b.playerId &&
-    a.betId === b.betId &&
+    transaction.every(name => a[name] === b[name]) &&
     sameAmount(a.amount, b.amount) &&
-    a.currency === b.currency &&
-    a.type === b.type &&
     sameAmount(a.delta, b.delta) &&
-    a.accountCurrency === b.accountCurrency &&
     a.refusal?.errorCode === b.refusal?.errorCode &&
     a.refusal?.description === b.refusal?.description &&
     (a.refusal === null) === (b.refusal === null)

@@ -99,6 +99,12 @@ export class Wallet {
     return result
   }
 
+  /** Commits changes that the store must accept. @returns their bet, as it is stored then */
+  async committedBet(changes: WalletChanges): Promise<Bet> {
+    await this.expectCommitted(changes)
+    return await this.existingBet(changes.transaction.betId, changes.transaction.playerId)
+  }
+
   /** Commits changes that must be a conflict, and checks that the store wrote nothing. */
   async expectConflict(changes: WalletChanges, guard: string): Promise<void> {
     const before = await this.#picture(changes)

@@ -1,6 +1,6 @@
 /** Accounts per currency (D28): a commit names its account, also where nothing moves. */
 import type { Account } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
+import { casesOf, concurrently } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { callHook } from '../hook-calls.js'
@@ -31,7 +31,7 @@ export const accountCases = casesOf({
   },
   'WS-101 load returns all accounts of a player, and a transaction with the currency of its account (D28)': {
     ...of,
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const accounts = await wallet.accounts('dora')
       const found = [yen, euros].map(({ currency }) => accounts.filter(each => each.currency === currency))
       const isComplete = accounts.length === 2 && found.every(each => each.length === 1)
@@ -47,7 +47,7 @@ export const accountCases = casesOf({
   'WS-102 A commit changes the account that it names, no other one of its player, and answers its balance (D28)':
     {
       ...of,
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         const expectAnswer = async (changes: ReturnType<typeof placeBet>, balance: string) => {
           const { account } = changes
           const answer = await wallet.expectCommitted(changes)
@@ -62,11 +62,10 @@ export const accountCases = casesOf({
           rollBackBet(await wallet.existingBet('b-1', 'dora'), 'r-1', { player: yen }),
           '5000',
         )
-        const bets = Array.from({ length: 8 }, (_, index) => [
-          wallet.expectCommitted(placeBet(`e-${index}`, `e-${index}`, { player: euros, stake: '1' })),
-          wallet.expectCommitted(placeBet(`y-${index}`, `y-${index}`, { player: yen, stake: '10' })),
-        ])
-        await Promise.all(bets.flat())
+        await concurrently(16, index => {
+          const of = index % 2 === 0 ? { player: euros, stake: '1' } : { player: yen, stake: '10' }
+          return wallet.expectCommitted(placeBet(`c-${index}`, `c-${index}`, of))
+        })
         await expectBoth(wallet, '61.99', '4920')
       },
     },
@@ -83,7 +82,7 @@ export const accountCases = casesOf({
   'WS-104 A locked account does not delay the commits for another account of its player (D28)': {
     ...of,
     needs: ['accountPerCurrency', 'holdPlayer'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       context.trace.note('PAM', 'locks the account of dora in JPY')
       const held = await wallet.hook('holdPlayer', 'dora', 'JPY')
       try {
@@ -99,7 +98,7 @@ export const accountCases = casesOf({
   'WS-105 Concurrently, a placebet and the rollback of its bet, which name two accounts, leave the stake where it was (D11, D28)':
     {
       ...of,
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         for (let round = 0; round < 40; round += 1) {
           const ids = { betId: `b-${round}`, playerId: 'dora' }
           const rollback = async () => {

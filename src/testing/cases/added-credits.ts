@@ -1,5 +1,5 @@
 /** `addsCredits`: settlements that are committed without a load (D17). */
-import { type CaseContext, casesOf, type Run } from '../case-context.js'
+import { casesOf, type Run } from '../case-context.js'
 import { addCredit, ben, leaveTombstone, placeBet, rollBackBet, settleBet, unsettleBet } from '../changes.js'
 import { call } from '../platform-calls.js'
 
@@ -8,16 +8,14 @@ const rounds = 20
 export const addedCreditCases = casesOf({
   'WS-110 Guard 2 of a credit: its bet exists, has its player and currency, and is not rolled back (D17)':
     ofStoresThatAdd(async wallet => {
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      const bet = await wallet.existingBet('b-1')
+      const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
       const unknown = { ...bet, betId: 'b-0' }
       await wallet.expectConflict(addCredit(unknown, 's-1', '60'), 'the bet does not exist')
       await wallet.expectConflict(addCredit(bet, 's-1', '60', { player: ben }), 'the bet is of anna')
       const inYen = addCredit(bet, 's-1', '60')
       if (inYen.credit !== null) inYen.credit.currency = 'JPY'
       await wallet.expectConflict(inYen, 'the bet is in EUR')
-      await wallet.expectCommitted(leaveTombstone('r-2', 'b-2'))
-      const tombstone = await wallet.existingBet('b-2')
+      const tombstone = await wallet.committedBet(leaveTombstone('r-2', 'b-2'))
       await wallet.expectConflict(addCredit(tombstone, 's-1', '60'), 'the bet was rolled back')
       await wallet.expectCommitted(addCredit(bet, 's-1', '60'))
       await wallet.expectCommitted(unsettleBet(await wallet.existingBet('b-1'), 'u-1'))
@@ -58,12 +56,11 @@ export const addedCreditCases = casesOf({
       await wallet.expectBalance('anna', '100')
     }),
   'WS-113 Of a credit and the rollback of its bet at the same time exactly one is committed (D12, D17)':
-    ofStoresThatAdd(async (wallet, context: CaseContext) => {
+    ofStoresThatAdd(async (wallet, context) => {
       let balance = 100
       for (let round = 0; round < rounds; round += 1) {
         const id = `b-${round}`
-        await wallet.expectCommitted(placeBet(id, id, { stake: '1' }))
-        const bet = await wallet.existingBet(id)
+        const bet = await wallet.committedBet(placeBet(id, id, { stake: '1' }))
         const both = [addCredit(bet, `s-${round}`, '4'), rollBackBet(bet, `r-${round}`)]
         const results = await Promise.all(
           (round % 2 === 0 ? both : both.reverse()).map(changes => wallet.commit(changes)),
@@ -76,7 +73,7 @@ export const addedCreditCases = casesOf({
       }
     }),
   'WS-114 Concurrently, settlements of one bet are all credited, each once (D17)': ofStoresThatAdd(
-    async (wallet, context: CaseContext) => {
+    async (wallet, context) => {
       for (let round = 0; round < rounds; round += 1) {
         const betId = `b-${round}`
         await wallet.expectCommitted(placeBet(betId, betId, { stake: '1' }))

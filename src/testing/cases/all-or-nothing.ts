@@ -1,6 +1,6 @@
 /** Many commits at the same time, and then the commits of other players on the same connections. */
 import type { Account, WalletChanges } from '../../store.js'
-import type { CaseContext } from '../case-context.js'
+import { type CaseContext, concurrently } from '../case-context.js'
 import { anna, placeBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { shown, shownResult } from '../trace.js'
@@ -23,10 +23,7 @@ interface Attempt {
 
 /** Commits bets of anna, all at the same time. */
 export function commitBets(wallet: Wallet): Promise<Attempt[]> {
-  const bets = Array.from({ length: atOnce }, (_, index) =>
-    placeBet(`t-${index}`, `b-${index}`, { stake: '1' }),
-  )
-  return Promise.all(bets.map(changes => attempt(wallet, changes)))
+  return concurrently(atOnce, index => attempt(wallet, placeBet(`t-${index}`, `b-${index}`, { stake: '1' })))
 }
 
 /**

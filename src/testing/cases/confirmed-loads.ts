@@ -1,11 +1,9 @@
 /** `loadConfirmed`: the same records as `load`, from a database that can commit at that moment. */
-import type { WalletKeys, WalletSnapshot } from '../../store.js'
+import type { WalletSnapshot } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, placeBet, settleBet } from '../changes.js'
+import { anna, keys, placeBet, settleBet } from '../changes.js'
 import { shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
-
-const keys: WalletKeys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }
 
 const unknownPlayer = { ...anna, playerId: 'unknown' }
 
@@ -16,23 +14,18 @@ export const confirmedLoadCases = casesOf({
   async 'WS-115 The snapshot of a conflict, if the store returns it, has the records as they are now'(
     wallet,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the transaction is recorded')
-    const bet = await wallet.existingBet('b-1')
     await wallet.expectConflict(settleBet({ ...bet, betId: 'b-0' }, 's-1', '60'), 'the bet does not exist')
     await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
     await wallet.expectConflict(settleBet(bet, 's-2', '60'), 'the bet has changed')
     await wallet.expectConflict(placeBet('t-2', 'b-2', { stake: '1000' }), 'anna has less')
     await wallet.expectConflict(placeBet('t-3', 'b-3', { player: unknownPlayer }), 'the player is unknown')
   },
-  async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(
-    wallet,
-    context: CaseContext,
-  ) {
+  async 'WS-53 loadConfirmed, if the store has it, returns the same records as load'(wallet, context) {
     await expectSame(context, wallet)
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await expectSame(context, wallet)
-    const bet = await wallet.existingBet('b-1')
     await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
     await expectSame(context, wallet)
   },
@@ -41,7 +34,7 @@ export const confirmedLoadCases = casesOf({
     async run(wallet, context: CaseContext) {
       const { store } = wallet
       const { loadConfirmed } = store
-      context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
+      context.trace.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.trace.note('kit', 'stops the replication')
       const resume = await wallet.hook('stopReplication')

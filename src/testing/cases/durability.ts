@@ -1,7 +1,7 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
 import type { Account, Bet } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { type CaseContext, casesOf, concurrently } from '../case-context.js'
+import { anna, keys, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import type { Wallet } from '../wallet.js'
 import { expectTrueResults, otherPlayers } from './all-or-nothing.js'
@@ -13,7 +13,7 @@ const yearMs = 365 * 24 * 60 * 60 * 1000
 export const durabilityCases = casesOf({
   async 'WS-42 A commit is atomic: if guard 3 fails, neither transaction nor bet is written'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const above = placeBet('t-1', 'b-1', { stake: '100.01' })
     await wallet.expectConflict(above, 'the balance does not cover it')
@@ -23,7 +23,7 @@ export const durabilityCases = casesOf({
   },
   'WS-43 A commit on one connection is visible at once to load on every other connection': {
     needs: ['reopen'],
-    async run(first, context: CaseContext) {
+    async run(first, context) {
       const second = await first.connectBy('reopen')
       // Fill the caches that the connections may have: the reads below must not use them.
       await first.expectBalance('anna', '100')
@@ -40,12 +40,10 @@ export const durabilityCases = casesOf({
   },
   'WS-44 Guards hold across connections: concurrent bets never debit more than the balance covers': {
     needs: ['reopen'],
-    async run(first, context: CaseContext) {
+    async run(first, context) {
       const second = await first.connectBy('reopen')
-      const results = await Promise.all(
-        Array.from({ length: 16 }, (_, index) =>
-          (index % 2 ? first : second).commit(placeBet(`t-${index}`, `b-${index}`, { stake: '20' })),
-        ),
+      const results = await concurrently(16, index =>
+        (index % 2 ? first : second).commit(placeBet(`t-${index}`, `b-${index}`, { stake: '20' })),
       )
       const committed = results.filter(({ status }) => status === 'committed').length
       const balance = await first.balance('anna')
@@ -58,16 +56,13 @@ export const durabilityCases = casesOf({
   },
   'WS-45 After a crash, no commit that was answered as committed is missing': {
     needs: ['crash'],
-    async run(before, context: CaseContext) {
-      await before.expectCommitted(placeBet('t-1', 'b-1'))
-      const placed = await before.existingBet('b-1')
-      await before.expectCommitted(settleBet(placed, 's-1', '60'))
+    async run(before, context) {
+      const placed = await before.committedBet(placeBet('t-1', 'b-1'))
+      const bet = await before.committedBet(settleBet(placed, 's-1', '60'))
       await before.expectCommitted(refuseBet('t-2', 'b-2'))
       await before.expectCommitted(leaveTombstone('r-3', 'b-3'))
-      await before.expectCommitted(placeBet('t-4', 'b-4'))
-      const fourth = await before.existingBet('b-4')
+      const fourth = await before.committedBet(placeBet('t-4', 'b-4'))
       await before.expectCommitted(rollBackBet(fourth, 'r-4'))
-      const bet = await before.existingBet('b-1')
 
       const after = await before.connectBy('crash')
       await after.expectBalance('anna', '130')
@@ -90,7 +85,7 @@ export const durabilityCases = casesOf({
   },
   'WS-46 A crash during a commit leaves the whole commit or nothing of it': {
     needs: ['crash', 'holdCommit'],
-    async run(before, context: CaseContext) {
+    async run(before, context) {
       const changes = placeBet('t-1', 'b-1', { stake: '1' })
       const attempt = { changes, result: 'threw: no answer' }
       await whileHeld(context, before, changes, async commit => {
@@ -107,7 +102,7 @@ export const durabilityCases = casesOf({
   },
   'WS-47 Transactions, refusals and tombstones never expire (D5)': {
     needs: ['advanceClock'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await wallet.expectCommitted(refuseBet('t-2', 'b-2'))
       await wallet.expectCommitted(leaveTombstone('r-3', 'b-3'))
@@ -122,12 +117,12 @@ export const durabilityCases = casesOf({
   'WS-48 A commit in progress does not block the commits of other players, or load': {
     needs: ['holdCommit'],
     players: [anna, ...otherPlayers],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const { commit } = await whileHeld(context, wallet, placeBet('t-1', 'b-1'), async () => {
         for (const player of otherPlayers) await expectCommittedMeanwhile(context, wallet, player)
         await context.withTimeout(
           "a load of anna to end while anna's commit is in progress",
-          wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
+          wallet.store.load(keys),
         )
       })
       const result = await commit

@@ -1,7 +1,7 @@
 /** Each guard alone, with the other guards satisfied. A failed guard must leave no changes. */
 import { add, subtract } from '../../money.js'
 import type { Bet, Decimal, WalletChanges } from '../../store.js'
-import { type CaseContext, casesOf, type Run } from '../case-context.js'
+import { casesOf, type Run } from '../case-context.js'
 import {
   anna,
   ben,
@@ -34,10 +34,9 @@ export const guardCases = casesOf({
   },
   async 'WS-22 Guard 1: the key is operation and transactionId, so a rollback may reuse the id of its placebet (D1)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-    const bet = await wallet.existingBet('b-1')
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectCommitted(rollBackBet(bet, 't-1'))
     await wallet.expectBalance('anna', '100')
     const [placed, rolled] = [
@@ -62,8 +61,7 @@ export const guardCases = casesOf({
   'WS-26 Guard 2: a tombstone reserves its betId: a placebet that arrives after its rollback is a conflict (D11)':
     conflict(leaveTombstone('r-1', 'b-1'), placeBet('t-1', 'b-1'), 'the bet was rolled back', '100'),
   async 'WS-27 Guard 2: a change based on an older revision of the bet is a conflict'(wallet) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-    const old = await wallet.existingBet('b-1')
+    const old = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectCommitted(settleBet(old, 's-1', '60'))
     await wallet.expectConflict(settleBet(old, 's-2', '5'), 'the bet has changed')
     await wallet.expectConflict(rollBackBet(old, 'r-1'), 'the bet has changed')
@@ -74,11 +72,11 @@ export const guardCases = casesOf({
   ) {
     const missing = placeBet('t-0', 'b-1').bet as Bet
     await wallet.expectConflict(settleBet(missing, 's-1', '60'), 'the bet does not exist')
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-    const ahead: Bet = { ...(await wallet.existingBet('b-1')), revision: 2 }
-    await wallet.expectConflict(settleBet(ahead, 's-2', '60'), 'revision 2 is not stored yet')
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
+    const ahead = settleBet({ ...bet, revision: 2 }, 's-2', '60')
+    await wallet.expectConflict(ahead, 'revision 2 is not stored yet')
   },
-  async 'WS-29 Guard 2: every change of a bet increases its revision by one'(wallet, context: CaseContext) {
+  async 'WS-29 Guard 2: every change of a bet increases its revision by one'(wallet, context) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     const changes = [
       (bet: Bet) => settleBet(bet, 's-1', '60'),
@@ -129,8 +127,7 @@ export const guardCases = casesOf({
         placeBet('t-1', 'b-1', { player: inEuro }),
         'the player has another currency',
       )
-      await wallet.expectCommitted(placeBet('t-2', 'b-2', { player: chen }))
-      const bet = await wallet.existingBet('b-2', 'chen')
+      const bet = await wallet.committedBet(placeBet('t-2', 'b-2', { player: chen }))
       await wallet.expectConflict(
         settleBet(bet, 's-1', '60', { player: inEuro }),
         'the player has another currency',
@@ -138,13 +135,9 @@ export const guardCases = casesOf({
       await wallet.expectBalance('chen', '9970')
     },
   },
-  async 'WS-34 Guard 3: a credit without a floor is committed, even to a negative balance'(
-    wallet,
-    context: CaseContext,
-  ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+  async 'WS-34 Guard 3: a credit without a floor is committed, even to a negative balance'(wallet, context) {
+    const bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     // A debit without a floor makes the balance negative, as the rules of a PAM may allow.
-    const bet = await wallet.existingBet('b-1')
     const overdrawn = settleBet(bet, 's-1', '0')
     const debit = { ...overdrawn, account: { currency: 'EUR', delta: '-100', floor: null } }
     const changes = { ...debit, transaction: { ...debit.transaction, delta: '-100' } }
@@ -159,7 +152,7 @@ export const guardCases = casesOf({
   },
   'WS-35 If delta is 0, no floor is checked and the balance does not change': {
     players: [{ ...anna, balance: '0' }, ben],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '0' }))
       context.check(sameAmount(balance, '0'), 'the balance of 0 in the answer', balance)
       await wallet.expectCommitted(leaveTombstone('r-2', 'b-2'))
@@ -171,14 +164,13 @@ export const guardCases = casesOf({
   'WS-36 A commit changes only the balance of its own player and only its own bet': {
     players: [anna, ...otherPlayers],
     async run(wallet) {
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      const first = await wallet.committedBet(placeBet('t-1', 'b-1'))
       const bets: Bet[] = []
       for (const player of otherPlayers) {
         const id = `of-${player.playerId}`
-        await wallet.expectCommitted(placeBet(id, id, { player, stake: '5' }))
-        bets.push(await wallet.existingBet(id, player.playerId))
+        bets.push(await wallet.committedBet(placeBet(id, id, { player, stake: '5' })))
       }
-      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
+      await wallet.expectCommitted(settleBet(first, 's-1', '60'))
       for (const bet of bets) {
         await wallet.expectBet(bet)
         await wallet.expectBalance(bet.playerId, '95')
@@ -188,7 +180,7 @@ export const guardCases = casesOf({
   },
   async 'WS-37 Guard 1 holds for every operation and for refusals: a recorded transaction is never recorded again (D1)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const recorded = 'the transaction is recorded, for another bet'
     for (const betId of ['b-1', 'b-2']) await wallet.expectCommitted(placeBet(betId, betId))
@@ -220,10 +212,9 @@ export const guardCases = casesOf({
   async 'WS-38 Guard 2 holds for every operation: settlements of any type or of 0, unsettlements and tombstones'(
     wallet,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    const placed = await wallet.committedBet(placeBet('t-1', 'b-1'))
     await wallet.expectConflict(leaveTombstone('r-1', 'b-1'), 'the bet has arrived')
-    await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
-    const paid = await wallet.existingBet('b-1')
+    const paid = await wallet.committedBet(settleBet(placed, 's-1', '60'))
     await wallet.expectCommitted(unsettleBet(paid, 'u-1'))
     for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
       for (const amount of ['0', '5']) {
@@ -237,9 +228,8 @@ export const guardCases = casesOf({
     await wallet.expectBalance('anna', '70')
   },
   async 'WS-39 Guard 3 checks the same balance that load returns, for stakes and for clawbacks'(wallet) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-    await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
-    const paid = await wallet.existingBet('b-1')
+    const placed = await wallet.committedBet(placeBet('t-1', 'b-1'))
+    const paid = await wallet.committedBet(settleBet(placed, 's-1', '60'))
     const shown = await wallet.balance('anna')
     const above = placeBet('t-2', 'b-2', { stake: add(shown, '0.01') })
     await wallet.expectConflict(above, `load returned ${shown}, a cent less`)

@@ -34,7 +34,7 @@ export const historyCases = casesOf({
   },
   'WS-96 Random histories with a crash at a random step get the answers and the final state of the model': {
     needs: ['crash'],
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       context.keepsIdsApart()
       const sandboxes = new Sandboxes(context, false)
       await everyRun(context, fc.tuple(history, fc.nat(12)), async ([steps, crashAt]) => {
@@ -48,7 +48,7 @@ export const historyCases = casesOf({
     { runAlone: context => runSchedules(context, false) },
   'WS-98 Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks':
     {
-      async runAlone(context: CaseContext) {
+      async runAlone(context) {
         context.keepsIdsApart()
         const sandboxes = new Sandboxes(context, false)
         const anyFault = fc.option(fc.constantFrom<CommitFault>('lost-request', 'lost-answer', 'delayed'))

@@ -13,7 +13,7 @@ export const lockWaitCases = casesOf({
     {
       needs: ['holdPlayer'],
       players: [anna, ...otherPlayers],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         const givenUp = await commitBetsWhileHeld(context, wallet)
         const later = await commitBetsOfOthers(context, wallet)
         await expectTrueResults(context, wallet, [...givenUp, ...later])

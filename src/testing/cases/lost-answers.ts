@@ -9,7 +9,7 @@ import type { Wallet } from '../wallet.js'
 export const lostAnswerCases = casesOf({
   async 'WS-85 A placebet whose commit never arrived can be rolled back and leaves the balance unchanged'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const faulty = faultyOf(context, wallet, 'lost-request')
     const placed = await call(context, faulty, 'placebet', bet)
@@ -20,7 +20,7 @@ export const lostAnswerCases = casesOf({
   },
   async 'WS-86 A placebet whose commit answer was lost is found by the follow-up read and debited once'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const faulty = faultyOf(context, wallet, 'lost-answer')
     const placed = await call(context, faulty, 'placebet', bet)
@@ -32,7 +32,7 @@ export const lostAnswerCases = casesOf({
   },
   async 'WS-87 A placebet commit that is delivered after its rollback was answered debits nothing (D11)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const faulty = faultyOf(context, wallet, 'delayed')
     await call(context, faulty, 'placebet', bet)
@@ -43,7 +43,7 @@ export const lostAnswerCases = casesOf({
   },
   async 'WS-88 A settlement, an unsettlement and a rollback whose commits are delivered after their retries change the balance once'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const faulty = faultyOf(context, wallet)
     await call(context, faulty, 'placebet', bet)
@@ -64,7 +64,7 @@ export const lostAnswerCases = casesOf({
   },
   async 'WS-89 A refusal for insufficient funds whose answer was lost is final, even after a deposit (D6, D7)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     // The first commit is that of the bet, which conflicts; the second one records the refusal.
     const faulty = faultyOf(context, wallet, null, 'lost-answer')

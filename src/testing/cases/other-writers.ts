@@ -1,14 +1,14 @@
 /** External writers: PAM code changes balances and bets beside the library. */
 import type { CommitResult, WalletChanges } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
-import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
+import { type CaseContext, casesOf, concurrently } from '../case-context.js'
+import { keys, placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
 import type { Wallet } from '../wallet.js'
 import { whileHeld } from './held-commits.js'
 
 export const otherWriterCases = casesOf({
   'WS-75 load returns a balance that includes external deposits': {
     needs: ['depositExternally'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await wallet.expectBalance('anna', '100') // a cache filled by this read must not be used below
       await deposit(context, wallet, '50.25')
       await wallet.expectBalance('anna', '150.25')
@@ -16,8 +16,8 @@ export const otherWriterCases = casesOf({
   },
   'WS-76 A deposit between load and commit is kept and causes no conflict': {
     needs: ['depositExternally'],
-    async run(wallet, context: CaseContext) {
-      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+    async run(wallet, context) {
+      await wallet.store.load(keys)
       await deposit(context, wallet, '50')
       const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.expectAmount(balance, '120', 'in the answer')
@@ -26,8 +26,8 @@ export const otherWriterCases = casesOf({
   },
   'WS-77 A withdrawal between load and commit counts: commit checks the floor against the current balance': {
     needs: ['depositExternally'],
-    async run(wallet, context: CaseContext) {
-      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+    async run(wallet, context) {
+      await wallet.store.load(keys)
       await deposit(context, wallet, '-90')
       // No read in between: a store that caches still has the balance from before the withdrawal.
       const result = await wallet.commit(placeBet('t-1', 'b-1'))
@@ -37,22 +37,22 @@ export const otherWriterCases = casesOf({
   },
   'WS-78 Concurrent external deposits and bets are all in the balance': {
     needs: ['depositExternally'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const count = 8
-      const bets = Array.from({ length: count }, (_, index) =>
+      const bets = concurrently(count, index =>
         wallet.commit(placeBet(`t-${index}`, `b-${index}`, { stake: '2' })),
       )
       const deposits = (async () => {
         for (let index = 0; index < count; index += 1) await deposit(context, wallet, '3')
       })()
-      const [results] = await Promise.all([Promise.all(bets), deposits])
+      const [results] = await Promise.all([bets, deposits])
       const debited = results.filter(({ status }) => status === 'committed').length
       await wallet.expectBalance('anna', String(100 + 3 * count - 2 * debited))
     },
   },
   'WS-79 A commit does not overwrite a deposit that is made while the commit is in progress': {
     needs: ['depositExternally', 'holdCommit'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const changes = placeBet('t-1', 'b-1')
       const result = await writeDuring(context, wallet, changes, () => deposit(context, wallet, '50'))
       const committed = result.status === 'committed'
@@ -62,7 +62,7 @@ export const otherWriterCases = casesOf({
   },
   'WS-80 An external settlement is a live credit of the bet and is in the balance': {
     needs: ['settleExternally'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await settleExternally(context, wallet, 'pam-1', '60')
       await wallet.expectBalance('anna', '130')
@@ -75,9 +75,8 @@ export const otherWriterCases = casesOf({
   'WS-81 An external settlement increases the revision: a rollback based on the bet before it is a conflict':
     {
       needs: ['settleExternally'],
-      async run(wallet, context: CaseContext) {
-        await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-        const before = await wallet.existingBet('b-1')
+      async run(wallet, context) {
+        const before = await wallet.committedBet(placeBet('t-1', 'b-1'))
         await settleExternally(context, wallet, 'pam-1', '60')
         const after = await wallet.existingBet('b-1')
         context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
@@ -88,7 +87,7 @@ export const otherWriterCases = casesOf({
     },
   'WS-82 An external settlement does not revive an uncollected clawback: only the new credit is live (D7)': {
     needs: ['settleExternally'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await settleExternally(context, wallet, 'pam-1', '60')
       const paid = await wallet.existingBet('b-1')
@@ -103,9 +102,8 @@ export const otherWriterCases = casesOf({
   },
   'WS-83 A commit does not overwrite an external settlement that is made while the commit is in progress': {
     needs: ['settleExternally', 'holdCommit'],
-    async run(wallet, context: CaseContext) {
-      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
-      const before = await wallet.existingBet('b-1')
+    async run(wallet, context) {
+      const before = await wallet.committedBet(placeBet('t-1', 'b-1'))
       const changes = settleBet(before, 's-1', '5', { type: 'VOIDED' })
       const result = await writeDuring(context, wallet, changes, () =>
         settleExternally(context, wallet, 'pam-1', '60'),

@@ -1,5 +1,5 @@
 /** The PAM's own rows of a commit: they must be in its database transaction, whatever becomes of it. */
-import { type CaseContext, casesOf } from '../case-context.js'
+import { type CaseContext, casesOf, concurrently } from '../case-context.js'
 import { anna, ben, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { faultyStore } from '../faulty-store.js'
 import { call } from '../platform-calls.js'
@@ -12,7 +12,7 @@ import { refuseBetsOfAnna } from './pam-rules.js'
 export const ownRowCases = casesOf({
   'WS-91 The PAM’s own rows are one per recorded movement, none for conflicts, refusals and lost commits': {
     needs: ['ownRows'],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await moveAndConflict(wallet)
       await wallet.expectOwnRows()
       await loseCommits(context, wallet)
@@ -22,7 +22,7 @@ export const ownRowCases = casesOf({
   'WS-92 Own rows are one per recorded movement, also if a commit of the same batch is refused': {
     needs: ['ownRows', 'refuseBets'],
     players: [anna, ...otherPlayers],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await refuseBetsOfAnna(context, wallet)
       await Promise.all([commitBetsOfOthers(context, wallet), commitBets(wallet)])
       await wallet.expectOwnRows()
@@ -31,7 +31,7 @@ export const ownRowCases = casesOf({
   'WS-93 A commit that gives up waiting for a locked player leaves no own row': {
     needs: ['ownRows', 'holdPlayer'],
     players: [anna, ...otherPlayers],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       await commitBetsWhileHeld(context, wallet)
       await wallet.expectOwnRows()
       await commitBets(wallet)
@@ -40,7 +40,7 @@ export const ownRowCases = casesOf({
   },
   'WS-94 A crash during a commit leaves its own row with the whole commit, or none': {
     needs: ['ownRows', 'crash', 'holdCommit'],
-    async run(before, context: CaseContext) {
+    async run(before, context) {
       await whileHeld(context, before, placeBet('t-1', 'b-1'), async () => {
         const after = await before.connectBy('crash')
         await after.expectOwnRows()
@@ -58,8 +58,7 @@ async function moveAndConflict(wallet: Wallet): Promise<void> {
   await wallet.expectCommitted(refuseBet('t-2', 'b-2'))
   await wallet.expectCommitted(placeBet('t-3', 'b-3', { player: ben, stake: '0' }))
   await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '45.50'))
-  const copies = Array.from({ length: 8 }, () => wallet.commit(placeBet('t-4', 'b-4', { player: ben })))
-  await Promise.all(copies)
+  await concurrently(8, () => wallet.commit(placeBet('t-4', 'b-4', { player: ben })))
   await wallet.expectCommitted(rollBackBet(await wallet.existingBet('b-4', 'ben'), 'r-4', { player: ben }))
 }
 

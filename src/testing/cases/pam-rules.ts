@@ -3,7 +3,8 @@ import type { CommitResult } from '../../store.js'
 import { checkResult } from '../../store-checks.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
-import { handlers, platformOptions } from '../platform.js'
+import { platformOptions } from '../platform.js'
+import { call } from '../platform-calls.js'
 import { shown, shownResult } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from './all-or-nothing.js'
@@ -11,7 +12,7 @@ import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from 
 export const pamRuleCases = casesOf({
   async 'WS-55 Guard 3: a debit of an unknown player is a conflict, and creates no player, bet or transaction (D16)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const player = { ...anna, playerId: 'unknown-player' }
     const changes = placeBet('t-1', 'b-1', { player })
@@ -25,7 +26,7 @@ export const pamRuleCases = casesOf({
   'WS-56 A closed player is loaded as before, and credits and recorded refusals of the player are committed':
     {
       needs: ['closePlayer'],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         await placeTwoBets(wallet)
         context.trace.note('PAM', 'closes the account of anna')
         await wallet.hook('closePlayer', 'anna')
@@ -41,15 +42,14 @@ export const pamRuleCases = casesOf({
       await wallet.hook('changeCurrency', 'anna', 'SEK')
 
       const [player] = await wallet.accounts('anna')
-      context.check(player?.currency === 'SEK', 'the currency SEK for anna', player)
+      context.trace.check(player?.currency === 'SEK', 'the currency SEK for anna', player)
       await wallet.expectBet(before)
       const placed = await wallet.transaction('placebet', 't-1')
       context.check(placed?.currency === 'EUR', 'the currency EUR for the transaction t-1', placed)
       const why = 'the currency of the player is SEK'
       await wallet.expectConflict(placeBet('t-3', 'b-3', { stake: '1' }), why)
       await wallet.expectConflict(rollBackBet(before, 'r-1'), why)
-      await wallet.expectCommitted(placeBet('t-4', 'b-4', { player, stake: '1' }))
-      const other = await wallet.existingBet('b-4')
+      const other = await wallet.committedBet(placeBet('t-4', 'b-4', { player, stake: '1' }))
       context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
     },
   },
@@ -57,7 +57,7 @@ export const pamRuleCases = casesOf({
     {
       needs: ['refuseBets'],
       players: [anna, ...otherPlayers],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         await refuseBetsOfAnna(context, wallet)
         const refused = await commitBets(wallet)
         const later = await commitBetsOfOthers(context, wallet)
@@ -72,7 +72,7 @@ export const pamRuleCases = casesOf({
   'WS-59 The store refuses debits only: credits and recorded refusals of the same player are committed (D6, D7)':
     {
       needs: ['refuseBets'],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         await placeTwoBets(wallet)
         await refuseBetsOfAnna(context, wallet)
         await expectCreditsToBeCommitted(wallet)
@@ -112,13 +112,17 @@ async function expectFinalRefusal(context: CaseContext, { store }: Wallet): Prom
   ] as const) {
     const changes = placeBet(`t-${number}`, `b-${number}`, { stake: '1' })
     const refused: CommitResult = checkResult(await store.commit(changes), changes)
-    context.check(refused.status === 'refused', 'refused by the rule of the store', shownResult(refused))
-    const { transactionId, playerId, betId, transactionDate } = changes.transaction
-    const stake = { amount: '1', currency: 'EUR', betType: 'SINGLE', sessionId: 'session' }
+    context.trace.check(
+      refused.status === 'refused',
+      'refused by the rule of the store',
+      shownResult(refused),
+    )
+    const { transactionId, betId } = changes.transaction
     for (const replayed of [false, true]) {
-      const request = { transactionId, playerId, betId, transactionDate, ...stake }
-      const outcome = await handlers.placebet(store, request, platformOptions(hook))
-      const isFinal = !outcome.ok && outcome.replayed === replayed && outcome.errorCode === refused.errorCode
+      const request = { transactionId, betId, amount: '1' }
+      const outcome = await call(context, store, 'placebet', request, platformOptions(hook))
+      const isFinal =
+        'errorCode' in outcome && outcome.replayed === replayed && outcome.errorCode === refused.errorCode
       const expected = `the refusal ${refused.errorCode}${replayed ? ', replayed' : ''}`
       context.check(isFinal, expected, shown(outcome))
     }

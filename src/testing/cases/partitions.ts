@@ -12,7 +12,7 @@ export const partitionCases = casesOf({
       idScope: 'player',
       needs: ['stopPartition'],
       players: [anna, ...otherPlayers],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         await wallet.expectCommitted(placeBet('t-1', 'b-1'))
         await callsWhileStopped(context, wallet)
 

@@ -1,7 +1,7 @@
 /** Concurrent requests through the handlers: the result must be that of some sequential order. */
 import { add } from '../../money.js'
 import type { Operation, WalletStore } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
+import { type CaseContext, casesOf, concurrently, type Run } from '../case-context.js'
 import { anna, ben, placeBet, refuseBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { commitTogether } from '../gathered-commits.js'
@@ -18,7 +18,7 @@ const manyPlayers = Array.from({ length: concurrentCalls }, (_, index) => ({
 export const raceCases = casesOf({
   async 'WS-60 Concurrent copies of one placebet all succeed and debit the stake once (P05)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const answers = await race(context, wallet, () => ['placebet', ids('t-1', 'b-1')], {
       ok: concurrentCalls,
@@ -29,41 +29,13 @@ export const raceCases = casesOf({
     context.check(references.size === 1, 'one walletTransactionId for all of them', [...references])
     await wallet.expectBalance('anna', '70')
   },
-  async 'WS-61 Concurrent placebets of two players with one transactionId and different bets: one succeeds, the others are refused as TRANSACTION_CONFLICT (D4)'(
-    wallet,
-    context: CaseContext,
-  ) {
-    const ofAnna = context.keepsIdsApart()
-    await race(
-      context,
-      wallet,
-      index => [
-        'placebet',
-        { ...ids('t-1', `b-${index}`), amount: '5', playerId: ofAnna || index % 2 ? 'anna' : 'ben' },
-      ],
-      { ok: 1, TRANSACTION_CONFLICT: concurrentCalls - 1 },
-    )
-    await expectOneStakeOf5(context, wallet)
-  },
-  async 'WS-62 Concurrent placebets of two players with one betId and different transactionIds: one succeeds (D10)'(
-    wallet,
-    context: CaseContext,
-  ) {
-    const ofAnna = context.keepsIdsApart()
-    await race(
-      context,
-      wallet,
-      index => [
-        'placebet',
-        { ...ids(`t-${index}`, 'b-1'), amount: '5', playerId: ofAnna || index % 2 ? 'anna' : 'ben' },
-      ],
-      { ok: 1, INVALID_BET: concurrentCalls - 1 },
-    )
-    await expectOneStakeOf5(context, wallet)
-  },
+  'WS-61 Concurrent placebets of two players with one transactionId and different bets: one succeeds, the others are refused as TRANSACTION_CONFLICT (D4)':
+    oneStakeOf5(index => ids('t-1', `b-${index}`), 'TRANSACTION_CONFLICT'),
+  'WS-62 Concurrent placebets of two players with one betId and different transactionIds: one succeeds (D10)':
+    oneStakeOf5(index => ids(`t-${index}`, 'b-1'), 'INVALID_BET'),
   async 'WS-63 Concurrent bets on a small balance: exactly as many succeed as the balance covers (P06)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     await race(context, wallet, index => ['placebet', { ...ids(`t-${index}`, `b-${index}`), amount: '20' }], {
       ok: 5,
@@ -73,7 +45,7 @@ export const raceCases = casesOf({
   },
   async 'WS-64 A placebet and its rollback, sent concurrently, net to zero in any order (R06)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     for (let round = 0; round < rounds; round += 1) {
       const betId = `b-${round}`
@@ -98,13 +70,13 @@ export const raceCases = casesOf({
       context.check(bet.status === 'ROLLED_BACK', 'the bet to be rolled back', bet)
     }
   },
-  async 'WS-65 Two concurrent settlements of one bet are both credited (D17)'(wallet, context: CaseContext) {
+  async 'WS-65 Two concurrent settlements of one bet are both credited (D17)'(wallet, context) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     await race(context, wallet, index => ['settlement', ids(`s-${index % 2}`, 'b-1')], { ok: 4 })
     await wallet.expectBalance('anna', '190')
     context.expectAmount((await wallet.existingBet('b-1')).credits.BET_PAID?.live, '120', 'live')
   },
-  async 'WS-66 Concurrent unsettlements of one credit debit it once (D18)'(wallet, context: CaseContext) {
+  async 'WS-66 Concurrent unsettlements of one credit debit it once (D18)'(wallet, context) {
     await paid(context, wallet)
     await race(context, wallet, index => ['unsettlement', ids(`u-${index}`, 'b-1')], {
       ok: 1,
@@ -114,7 +86,7 @@ export const raceCases = casesOf({
   },
   'WS-67 A clawback and a placebet on the same funds, sent concurrently: exactly one of them debits the balance (U03)':
     {
-      async runAlone(context: CaseContext) {
+      async runAlone(context) {
         for (const order of ['clawback first', 'bet first', 'together']) {
           const wallet = await context.open()
           await paid(context, wallet)
@@ -137,7 +109,7 @@ export const raceCases = casesOf({
     },
   'WS-68 Concurrent bets of many players all succeed, and each debits its own player': {
     players: manyPlayers,
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       const requestOf = (index: number): Request => {
         return ['placebet', { ...ids(`${index}`, `${index}`), playerId: `p-${index % concurrentCalls}` }]
       }
@@ -146,7 +118,7 @@ export const raceCases = casesOf({
     },
   },
   'WS-69 A settlement and a rollback of one bet, sent concurrently: exactly one of them succeeds (D13)': {
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       for (const settlementFirst of [true, false]) {
         const wallet = await context.open()
         await wallet.expectCommitted(placeBet('t-1', 'b-1'))
@@ -162,7 +134,7 @@ export const raceCases = casesOf({
   },
   async 'WS-70 Concurrent copies of a rollback, under two transactionIds, return the stake once (R02)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     await race(context, wallet, index => ['rollbackbet', ids(`r-${index % 2}`, 'b-1')], {
@@ -172,7 +144,7 @@ export const raceCases = casesOf({
   },
   async 'WS-71 committed.balance includes the commit itself: without other writers it is the new balance'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const stakes = ['30', '0', '20.5']
     const balances = ['70', '70', '49.5']
@@ -184,7 +156,7 @@ export const raceCases = casesOf({
   'WS-72 committed.balance is a balance that the player had between the commit and its answer, even under concurrency':
     {
       players: [anna, ben],
-      async run(wallet, context: CaseContext) {
+      async run(wallet, context) {
         const results = await concurrently(concurrentCalls, index =>
           wallet.commit(placeBet(`t-${index}`, `b-${index}`, { stake: '1' })),
         )
@@ -202,7 +174,7 @@ export const raceCases = casesOf({
     },
   async 'WS-73 Concurrent settlements, rollbacks and placebets on different bets of one player are all in the balance'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     for (let index = 0; index < 12; index += 1) {
       await wallet.expectCommitted(placeBet(`t-${index}`, `b-${index}`, { stake: '5' }))
@@ -218,7 +190,7 @@ export const raceCases = casesOf({
   },
   async 'WS-74 A refusal and an acceptance of one transactionId, committed concurrently: one is recorded, the others are conflicts (D6)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     for (let round = 0; round < rounds; round += 1) {
       const [id, betId] = [`t-${round}`, `b-${round}`]
@@ -235,10 +207,6 @@ export const raceCases = casesOf({
   },
 })
 
-async function concurrently<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {
-  return Promise.all(Array.from({ length: count }, (_, index) => start(index)))
-}
-
 /** Most stores process the first call first, so the cases use both orders. */
 async function bothConcurrently<T>(
   inOrder: boolean,
@@ -249,9 +217,18 @@ async function bothConcurrently<T>(
   return (await Promise.all(sent)) as [T, T]
 }
 
-async function expectOneStakeOf5(context: CaseContext, wallet: Wallet): Promise<void> {
-  const sum = add(await wallet.balance('anna'), await wallet.balance('ben'))
-  context.check(sameAmount(sum, '195'), 'one stake of 5 debited: 195 of 100 and 100', sum)
+/** Placebets of two players with these ids: one succeeds, and the others are refused. */
+function oneStakeOf5(idsOf: (index: number) => ReturnType<typeof ids>, refused: string): Run {
+  return async (wallet, context) => {
+    const ofAnna = context.keepsIdsApart()
+    const requestOf = (index: number): Request => {
+      const playerId = ofAnna || index % 2 ? 'anna' : 'ben'
+      return ['placebet', { ...idsOf(index), amount: '5', playerId }]
+    }
+    await race(context, wallet, requestOf, { ok: 1, [refused]: concurrentCalls - 1 })
+    const sum = add(await wallet.balance('anna'), await wallet.balance('ben'))
+    context.check(sameAmount(sum, '195'), 'one stake of 5 debited: 195 of 100 and 100', sum)
+  }
 }
 
 /** A bet with a stake of 30 has won 60. */

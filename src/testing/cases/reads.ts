@@ -1,6 +1,6 @@
 /** The snapshots that `load` may return while commits are in progress. */
 import type { WalletSnapshot } from '../../store.js'
-import { type CaseContext, casesOf } from '../case-context.js'
+import { type CaseContext, casesOf, concurrently } from '../case-context.js'
 import { anna, placeBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import type { Wallet } from '../wallet.js'
@@ -60,7 +60,7 @@ async function loadsDuringCommits(
     const before = String(100 - round)
     const snapshots: WalletSnapshot[] = []
     let committing = true
-    const reading = Array.from({ length: readers }, async (_, reader) => {
+    const reading = concurrently(readers, async reader => {
       const behind = reader + (round % phases) * readers
       for (let step = 0; step < behind; step += 1) await undefined
       for (let load = 1; committing && !context.over; load += 1) {
@@ -73,7 +73,7 @@ async function loadsDuringCommits(
     const commit = (async () => store.commit(changes))().finally(() => {
       committing = false
     })
-    const [result] = await Promise.all([commit, ...reading])
+    const [result] = await Promise.all([commit, reading])
     context.check(result.status === 'committed', 'committed, because every guard holds', result)
     for (const { bet, transaction, accounts } of snapshots) {
       const parts = {

@@ -2,16 +2,13 @@
 import { add, type Decimal, negate, subtract } from '../../money.js'
 import type { Account, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, chen, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
+import { anna, chen, keys, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { short, shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
 export const shapeCases = casesOf({
-  async 'WS-01 Missing records are null, and an unknown player has no accounts'(
-    wallet,
-    context: CaseContext,
-  ) {
+  async 'WS-01 Missing records are null, and an unknown player has no accounts'(wallet, context) {
     const ids = { transactionId: 't-0', playerId: 'unknown-player', betId: 'b-0' }
     const actual = await wallet.store.load({ operation: 'placebet', ...ids })
     context.check(shown(actual.accounts) === '[]', 'accounts to be empty', actual.accounts)
@@ -21,7 +18,7 @@ export const shapeCases = casesOf({
   },
   'WS-02 load returns an account with currency, and with balance as decimal text': {
     players: [anna, chen],
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       for (const expected of [anna, chen]) {
         const [actual] = await wallet.accounts(expected.playerId)
         const same =
@@ -33,7 +30,7 @@ export const shapeCases = casesOf({
       }
     },
   },
-  async 'WS-03 load returns a bet and its transaction as they were committed'(wallet, context: CaseContext) {
+  async 'WS-03 load returns a bet and its transaction as they were committed'(wallet, context) {
     const changes = placeBet('t-1', 'b-1')
     const { walletTransactionId } = await wallet.expectCommitted(changes)
     await wallet.expectRecords(changes)
@@ -46,7 +43,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-04 load returns a recorded refusal with its error code and description (D6, D7)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const description = 'Grenze erreicht: ß, 限度, "quoted", it\'s \\ final'
     const refused = refuseBet('t-1', 'b-1', { errorCode: 'LIMIT_REACHED', description })
@@ -58,42 +55,38 @@ export const shapeCases = casesOf({
   },
   async 'WS-05 Credits are stored per settlement type; a type that was never credited has no key (D18)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
     const amounts = Object.entries(expected) as [keyof typeof expected, Decimal][]
-    let bet = await wallet.existingBet('b-1')
     context.check(Object.keys(bet.credits).length === 0, 'no credits at first', bet.credits)
     for (const [type, amount] of amounts) {
-      await wallet.expectCommitted(settleBet(bet, `s-${type}`, amount, { type }))
-      bet = await wallet.existingBet('b-1')
+      bet = await wallet.committedBet(settleBet(bet, `s-${type}`, amount, { type }))
     }
     for (const [type, amount] of amounts) {
       context.expectAmount(bet.credits[type]?.live, amount, `live for ${type}`)
       context.expectAmount(bet.credits[type]?.owed, '0', `owed for ${type}`)
     }
-    await wallet.expectCommitted(unsettleBet(bet, 'u-1', { type: 'VOIDED' }))
-    const { credits } = await wallet.existingBet('b-1')
+    const { credits } = await wallet.committedBet(unsettleBet(bet, 'u-1', { type: 'VOIDED' }))
     for (const type of ['BET_PAID', 'CASHOUT'] as const)
       context.expectAmount(credits[type]?.live, expected[type], `live for ${type} after VOIDED was reversed`)
   },
   async 'WS-06 Reversed and owed amounts are stored beside the live amount, and a live amount of null is not 0 (D7, D18)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
-    await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+    let bet = await wallet.committedBet(placeBet('t-1', 'b-1'))
     const steps = [
       { amount: '60', uncollected: false, reversed: '60', owed: '0' },
       { amount: '40', uncollected: true, reversed: '60', owed: '40' },
       { amount: '0', uncollected: false, reversed: '60', owed: '40' },
     ]
     for (const [index, { amount, uncollected, reversed, owed }] of steps.entries()) {
-      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), `s-${index}`, amount))
-      const paid = await wallet.existingBet('b-1')
-      context.expectAmount(paid.credits.BET_PAID?.live, amount, 'live')
-      await wallet.expectCommitted(unsettleBet(paid, `u-${index}`, { uncollected }))
-      const credit = (await wallet.existingBet('b-1')).credits.BET_PAID
+      bet = await wallet.committedBet(settleBet(bet, `s-${index}`, amount))
+      context.expectAmount(bet.credits.BET_PAID?.live, amount, 'live')
+      bet = await wallet.committedBet(unsettleBet(bet, `u-${index}`, { uncollected }))
+      const credit = bet.credits.BET_PAID
       context.check(credit?.live === null, 'a live amount of null', credit)
       context.expectAmount(credit?.reversed, reversed, 'reversed')
       context.expectAmount(credit?.owed, owed, 'owed')
@@ -105,13 +98,12 @@ export const shapeCases = casesOf({
     await wallet.expectRecords(tombstone)
   },
   'WS-08 Stakes, credits, deltas and balances are exact up to the declared digits and scale (D21)': {
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       for (const amount of amountsWithin(limitsOf(context))) {
         const wallet = await context.open([{ ...anna, balance: amount }])
         await wallet.expectBalance('anna', amount)
-        await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: amount }))
+        const bet = await wallet.committedBet(placeBet('t-1', 'b-1', { stake: amount }))
         await wallet.expectBalance('anna', '0')
-        const bet = await wallet.existingBet('b-1')
         context.expectAmount(bet.stake, amount, 'as stake')
         const transaction = await wallet.transaction('placebet', 't-1')
         context.expectAmount(transaction?.amount, amount, 'as amount of the transaction')
@@ -124,9 +116,9 @@ export const shapeCases = casesOf({
     },
   },
   'WS-09 Sums are exact: 0.1 + 0.2 is 0.3, and a large balance keeps its smallest unit (D21)': {
-    async runAlone(context: CaseContext) {
+    async runAlone(context) {
       const { digits, scale } = limitsOf(context)
-      const unit = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
+      const unit = smallestOf(scale)
       const large = subtract(`1${'0'.repeat(digits - scale)}`, unit)
       const wallet = await context.open([{ ...anna, balance: large }])
       await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: unit }))
@@ -142,7 +134,7 @@ export const shapeCases = casesOf({
   'WS-10 An amount just beyond the declared limits is stored exactly, refused or a fault; never rounded or wrapped (D22)':
     {
       needs: ['limits'],
-      async runAlone(context: CaseContext) {
+      async runAlone(context) {
         const { digits, scale } = limitsOf(context)
         const tooManyDecimals = `1.${'0'.repeat(scale)}1`
         const wallet = await context.open([{ ...anna, balance: digits - scale >= 2 ? '10' : '1' }])
@@ -152,13 +144,8 @@ export const shapeCases = casesOf({
 
         const tooLarge = `1${'0'.repeat(digits - scale)}`
         const second = await context.open()
-        await second.expectCommitted(placeBet('t-1', 'b-1', { stake: '1' }))
-        await exactOrNothing(
-          context,
-          second,
-          settleBet(await second.existingBet('b-1'), 's-1', tooLarge),
-          '99',
-        )
+        const placed = await second.committedBet(placeBet('t-1', 'b-1', { stake: '1' }))
+        await exactOrNothing(context, second, settleBet(placed, 's-1', tooLarge), '99')
       },
     },
   'WS-11 Ids of 255 characters that differ only in the last character are different (D24)': distinctIds(
@@ -181,7 +168,7 @@ export const shapeCases = casesOf({
   ),
   async 'WS-16 Changing objects that were passed to commit or returned by load does not change the stored records'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const changes = placeBet('t-1', 'b-1')
     await wallet.expectCommitted(changes)
@@ -190,14 +177,13 @@ export const shapeCases = casesOf({
     await wallet.expectRecords(placeBet('t-1', 'b-1'))
 
     context.trace.note('kit', 'changes the objects that load returned')
-    const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
     overwrite(await wallet.store.load(keys))
     await wallet.expectBalance('anna', '70')
     await wallet.expectRecords(placeBet('t-1', 'b-1'))
   },
   async 'WS-17 load finds a bet by betId alone, and a transaction by operation and transactionId alone (D4, D15, D16)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     const ofOthers = [
@@ -219,7 +205,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-18 Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500, currencies of 16 (D24)'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
     const [first, second] = ['1', '2'].map(last => '🏇'.repeat(254).concat(last)) as [string, string]
@@ -236,7 +222,7 @@ export const shapeCases = casesOf({
   },
   'WS-19 transactionDate is stored to the millisecond, as an instant in UTC (D25)': {
     level: 'SHOULD',
-    async run(wallet, context: CaseContext) {
+    async run(wallet, context) {
       // In the hour that clocks skip, after 2038, and before 1970.
       const dates = ['2026-03-29T01:30:00.001Z', '2049-12-31T23:59:59.999Z', '1969-07-20T20:17:40.123Z']
       for (const [index, date] of dates.entries()) {
@@ -252,7 +238,7 @@ export const shapeCases = casesOf({
   },
   async 'WS-99 load returns the reason of a transaction as it was committed, also one that no version knows yet'(
     wallet,
-    context: CaseContext,
+    context,
   ) {
     const longest = `DECIDED_BY_A_NEWER_VERSION_${'A'.repeat(37)}`
     const reasons = ['INSUFFICIENT_FUNDS', 'CURRENCY_MISMATCH', 'REFUSED_BY_OPERATOR', longest]
@@ -292,9 +278,10 @@ function amountsWithin({ digits, scale }: { digits: number; scale: number }): De
   const mixed =
     pattern.slice(0, whole) + (scale === 0 ? '' : `.${pattern.slice(0, scale).replace(/0$/, '1')}`)
   const cents = scale >= 2 ? ['0.01', '0.07', '1.1'] : []
-  const smallest = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
-  return [largest, mixed, smallest, ...cents]
+  return [largest, mixed, smallestOf(scale), ...cents]
 }
+
+const smallestOf = (scale: number) => (scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`)
 
 function distinctIds(...ids: string[]) {
   return { runAlone: (context: CaseContext) => expectDistinctIds(context, ids) }

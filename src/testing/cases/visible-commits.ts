@@ -4,7 +4,7 @@
  */
 import { add } from '../../money.js'
 import type { Bet, WalletChanges } from '../../store.js'
-import type { CaseContext } from '../case-context.js'
+import { type CaseContext, concurrently } from '../case-context.js'
 import { anna, placeBet, settleBet } from '../changes.js'
 import { sameAmount, sameBet } from '../equality.js'
 import { shown } from '../trace.js'
@@ -52,7 +52,7 @@ async function expectAllOf(
 ): Promise<void> {
   const { operation, transactionId, playerId, betId } = transaction
   const keys = { operation, transactionId, playerId, betId }
-  const snapshots = await Promise.all(Array.from({ length: loadsPerTurn }, () => reader.store.load(keys)))
+  const snapshots = await concurrently(loadsPerTurn, () => reader.store.load(keys))
   for (const snapshot of snapshots) {
     const [account] = snapshot.accounts
     const isNew =

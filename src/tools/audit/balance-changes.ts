@@ -2,7 +2,8 @@
 import { type Decimal, parseDecimal, subtract } from '../numbers/decimal.js'
 import type { AuditExchange } from './report.js'
 
-const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
+/** -1, 0 or 1. */
+export const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
 
 /**
  * @param opening the balance before the first exchange

@@ -129,16 +129,11 @@ function curlOf(
 
 /** The record of a call that has no answer yet. */
 export function exchangeOf(
-  {
-    label,
-    isReading,
-    method,
-    path,
-    curl,
-  }: Pick<AuditExchange, 'label' | 'isReading' | 'method' | 'path' | 'curl'>,
+  sent: Pick<AuditExchange, 'label' | 'isReading' | 'method' | 'path' | 'curl'>,
   sentAtMs: number,
   body: string,
 ): AuditExchange {
+  const { label, isReading, method, path, curl } = sent
   return {
     label,
     ...(isReading ? { isReading } : {}),

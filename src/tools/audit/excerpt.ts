@@ -37,13 +37,10 @@ export function excerptOf(
       } else omitted.set(last, (omitted.get(last) ?? 0) + 1)
     }
   }
-  const kept = [...omitted.keys()].sort((one, other) => one - other)
+  const kept = [...exchanges.entries()].filter(([index]) => omitted.has(index))
   return {
-    exchanges: kept.flatMap(index => {
-      const exchange = exchanges[index]
-      return exchange === undefined ? [] : [{ ...exchange, omitted: omitted.get(index) ?? 0 }]
-    }),
-    keptIndex: keep === null ? null : kept.indexOf(keep),
+    exchanges: kept.map(([index, exchange]) => ({ ...exchange, omitted: omitted.get(index) ?? 0 })),
+    keptIndex: keep === null ? null : kept.findIndex(([index]) => index === keep),
   }
 }
 

@@ -1,12 +1,13 @@
 /** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
-import { type Decimal, subtract, zero } from '../numbers/decimal.js'
+import { type Decimal, subtract, times } from '../numbers/decimal.js'
 import { headerOf } from '../wire/http-answer.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
 import type { AuditRun } from './audit-run.js'
+import { signOf } from './balance-changes.js'
 import { CaseFailed, type FailureDetails } from './case-outcomes.js'
 import { anyAgreed } from './options.js'
 import { outageOf } from './retries.js'
-import type { Bet, UnsettlementType, WalletCalls } from './wallet-calls.js'
+import type { Bet, BetIds, Change, WalletCalls } from './wallet-calls.js'
 
 export class Expectations {
   readonly #run: AuditRun
@@ -157,9 +158,9 @@ export class Expectations {
       if (isMain) this.lastGoodExchange = answer.index
       return
     }
-    const isLess = difference.units < 0n
-    const size = money(isLess ? subtract(zero, difference) : difference)
-    const found = `balance ${money(actual)}, ${size} ${isLess ? 'too little' : 'too much'}`
+    const sign = signOf(difference)
+    const size = money(times(difference, sign))
+    const found = `balance ${money(actual)}, ${size} ${sign < 0 ? 'too little' : 'too much'}`
     this.fail(expected, found, answer, {
       kind: 'balance',
       balance: { expected: balance, difference, currency },
@@ -167,10 +168,15 @@ export class Expectations {
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */
-  async debit(bet: Bet, before: Decimal): Promise<Decimal> {
+  async debit(bet: Bet, before: Decimal, change?: Change | string): Promise<Decimal> {
     const after = subtract(before, bet.amount)
-    this.success(await this.#wallet.place(bet), after)
+    this.success(await this.#wallet.place(bet, change), after)
     return after
+  }
+
+  /** Rolls back a bet and judges the answer. @param balance is expected afterwards, if it is given */
+  async undone(bet: BetIds, balance?: Decimal, transactionId?: string): Promise<void> {
+    this.success(await this.#wallet.rollback(bet, transactionId), balance)
   }
 
   /** Expects this balance after a call, however it is answered. @returns its answer */
@@ -192,11 +198,11 @@ export class Expectations {
     this.error(await this.balanceAfter(call, balance))
   }
 
-  /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
-  async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
-    const refusal = await this.#wallet.unsettle(bet, type, transactionId)
-    this.refusal(refusal)
-    return await this.balanceAfter(refusal, funds)
+  /** Expects a refusal of a call that has changed no balance. @returns its answer */
+  async refused(call: Promise<Answer>, balance: Decimal): Promise<Answer> {
+    const answer = await call
+    this.refusal(answer)
+    return await this.balanceAfter(answer, balance)
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */

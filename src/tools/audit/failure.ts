@@ -22,7 +22,7 @@ export async function failureOf(
   const { currency = settings.currency } = details.balance ?? {}
   const exchanges =
     settings.accounts.length === 1 ? wallet.exchanges : wallet.exchanges.map(ofAccount(currency))
-  if (kind === 'balance' && details.balance !== undefined && index !== null) {
+  if (details.balance !== undefined && index !== null) {
     const { expected } = details.balance
     if (!wallet.exchanges[index]?.isReading) {
       const { balance } = await wallet.readBalance(undefined, currency)

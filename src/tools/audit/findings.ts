@@ -6,21 +6,12 @@
 import type { SettlementType } from '../../store.js'
 import { add, compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../numbers/decimal.js'
 import { numberText, readObject } from '../wire/json.js'
-import type { AuditCase } from './audit-case.js'
 import { cases } from './cases.js'
 import { describeForeign } from './foreign-answers.js'
-import type {
-  AuditExchange,
-  AuditFailure,
-  AuditFinding,
-  AuditResult,
-  ForeignAnswers,
-  Level,
-} from './report.js'
+import { levels } from './printout.js'
+import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, ForeignAnswers } from './report.js'
 
 type Failed = AuditResult & { failure: AuditFailure }
-
-const levels: readonly Level[] = ['MUST', 'SHOULD']
 
 /** A case, the case that it follows, and why. */
 interface Link {
@@ -51,17 +42,17 @@ export function findingsOf(results: readonly AuditResult[], facts: Facts): Audit
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [...byFunds, ...linksBySymptom(others, facts)]
   const rankOf = (id: string) => failed.findIndex(result => result.id === id)
+  const resultOf = ({ id }: AuditFinding) => failed.find(result => result.id === id) as Failed
   /** A step of the set-up, or a balance that no case has seen become wrong, says least. */
-  const isVague = ({ id }: AuditFinding) =>
-    roleOf(id) === 'books' ||
-    links.some(({ one, spoiler }) => one === id && spoiler !== undefined) ||
-    failed.some(
-      result => result.id === id && result.failure.isPreparation === true && !isOfSettlement(result),
-    )
-  const isForeign = ({ id }: AuditFinding) =>
-    failed.some(result => result.id === id && foreignOf(result, facts) !== null)
+  const isVague = (finding: AuditFinding) => {
+    const result = resultOf(finding)
+    const isUnseen = links.some(({ one, spoiler }) => one === result.id && spoiler !== undefined)
+    const isPreparation = result.failure.isPreparation === true && !isOfSettlement(result)
+    return roleOf(result.id) === 'books' || isUnseen || isPreparation
+  }
+  const isForeign = (finding: AuditFinding) => foreignOf(resultOf(finding), facts) !== null
   return groupsOf(failed, links)
-    .map(group => group.toSorted((one, other) => rankOf(one.id) - rankOf(other.id)))
+    .map(group => failed.filter(result => group.includes(result)))
     .map(group => findingOf(group, links, facts))
     .sort(
       (one, other) =>
@@ -115,8 +106,7 @@ const hasLeftWrong = ({ id, failure }: Failed, links: readonly Link[]) =>
 const leftBy = (id: string) =>
   `The balance was wrong before this case: ${id} was left with another one than it began with, although its bets were rolled back.`
 
-const roles: ReadonlyMap<string, AuditCase['role']> = new Map(cases.map(({ id, role }) => [id, role]))
-const roleOf = (id: string) => roles.get(id)
+const roleOf = (id: string) => cases.find(item => item.id === id)?.role
 
 /** Cases that fail because an earlier case has left the balance wrong. */
 function linksByFunds(
@@ -193,7 +183,7 @@ function linksBySymptom(failed: readonly Failed[], facts: Facts): Link[] {
 function symptomOf(result: Failed, facts: Facts): string | null {
   const { kind, expected, actual } = result.failure
   const { status, errorCode, description, shape } = answerOf(exchangeOf(result))
-  const known = senderOf(result) ?? causeShown(result, facts)?.words
+  const known = knownWords(result, facts)
   if (known !== undefined) return known
   switch (kind) {
     case 'form':
@@ -281,6 +271,7 @@ const causes: readonly {
 ]
 
 const causeShown = (result: Failed, facts: Facts) => causes.find(({ isShown }) => isShown(result, facts))
+const knownWords = (result: Failed, facts: Facts) => senderOf(result) ?? causeShown(result, facts)?.words
 
 /** `null` if the case alone says it. */
 function causeOf(root: Failed, facts: Facts): string | null {
@@ -295,8 +286,9 @@ function foreignOf(result: Failed, { foreignAnswers }: Facts): ForeignAnswers | 
 
 function inWords(result: Failed, facts: Facts): string {
   const { kind } = result.failure
-  const known = senderOf(result) ?? causeShown(result, facts)?.words
-  return known ?? (kind === 'other' || kind === 'form' ? 'the same form' : 'the same answer')
+  return (
+    knownWords(result, facts) ?? (kind === 'other' || kind === 'form' ? 'the same form' : 'the same answer')
+  )
 }
 
 function answerOf(exchange: AuditExchange | undefined) {

@@ -57,14 +57,11 @@ const codesLeast = 3
 
 /** Of one audit, by sender. */
 export class ForeignAnswerLog {
-  readonly #settings: Parameters<typeof isAgreed>[0]
   readonly #bySender = new Map<string, ForeignAnswers>()
   /** The refusals in the form of the interface, by status, and their codes. */
   readonly #refusals = new Map<number, { seen: ForeignAnswers; codes: Set<string> }>()
 
-  constructor(settings: Parameters<typeof isAgreed>[0]) {
-    this.#settings = settings
-  }
+  constructor(readonly settings: Parameters<typeof isAgreed>[0]) {}
 
   /** Remembers the answer to a call that the platform sends. */
   add(answer: Answer, request: number): void {
@@ -90,7 +87,7 @@ export class ForeignAnswerLog {
       ([status, { codes }]) =>
         this.#refusals.size === 1 &&
         codes.size >= codesLeast &&
-        ![...codes].every(code => isAgreed(this.#settings, status, code)),
+        ![...codes].every(code => isAgreed(this.settings, status, code)),
     )
     return [...this.#bySender.values(), ...alike.map(([, { seen }]) => seen)].sort(
       (one, other) => one.firstRequest - other.firstRequest,

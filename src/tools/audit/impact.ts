@@ -1,6 +1,7 @@
 /** The damage of a failure: what was found, and what the case guards against. */
 
-import { type Decimal, subtract, zero } from '../numbers/decimal.js'
+import { type Decimal, times, zero } from '../numbers/decimal.js'
+import { signOf } from './balance-changes.js'
 import type { AuditExchange, FailureKind } from './report.js'
 
 /**
@@ -16,24 +17,20 @@ export function impactOf(
   difference: Decimal | null,
   money: (amount: Decimal) => string,
 ): string {
-  const [sign, size] = difference === null ? [0, ''] : sizeOf(difference, money)
-  const found = foundText(kind, exchange, sign, size)
+  const found = foundText(kind, exchange, difference ?? zero, money)
   const about = guarded === null ? 'The case could not judge what it is about.' : guarded
   const texts = [found, found === null || guarded === null ? about : `The case guards against this: ${about}`]
   return texts.filter(text => text !== null).join(' ')
 }
 
-function sizeOf(difference: Decimal, money: (amount: Decimal) => string): [number, string] {
-  if (difference.units === 0n) return [0, '']
-  return difference.units < 0n ? [-1, money(subtract(zero, difference))] : [1, money(difference)]
-}
-
 function foundText(
   kind: FailureKind,
   exchange: AuditExchange | undefined,
-  sign: number,
-  size: string,
+  difference: Decimal,
+  money: (amount: Decimal) => string,
 ): string | null {
+  const sign = signOf(difference)
+  const size = money(times(difference, sign))
   const answer = exchange?.status ?? 'none'
   switch (kind) {
     case 'balance':

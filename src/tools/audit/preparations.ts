@@ -3,10 +3,9 @@
  * what the case is about, and the report says so.
  */
 import { add, compare, type Decimal, subtract, textOf } from '../numbers/decimal.js'
-import type { Answer } from './answer.js'
 import { CaseFailed, Skipped } from './case-outcomes.js'
 import type { Expectations } from './expectations.js'
-import { type Bet, reversalOf, type WalletCalls } from './wallet-calls.js'
+import { type Bet, type BetIds, reversalOf, type UnsettlementType, type WalletCalls } from './wallet-calls.js'
 
 /** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
 export type Reversible = keyof typeof reversalOf
@@ -49,9 +48,8 @@ export class Preparations {
   }
 
   /** Rolls back a bet. @param expected the balance afterwards */
-  rolledBack(bet: Pick<Bet, 'betId' | 'playerId'>, expected: Decimal, transactionId?: string): Promise<void> {
-    const { expect, wallet } = this.#context
-    return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), expected))
+  rolledBack(bet: BetIds, expected: Decimal, transactionId?: string): Promise<void> {
+    return this.step(() => this.#context.expect.undone(bet, expected, transactionId))
   }
 
   /** Rolls back a bet that has not arrived, which changes nothing. @returns the bet */
@@ -68,24 +66,16 @@ export class Preparations {
   }
 
   /** Unsettles a bet. @param expected the balance afterwards */
-  unsettled(
-    bet: Bet,
-    type: 'UNSCORED' | 'UNVOIDED',
-    expected: Decimal,
-    transactionId?: string,
-  ): Promise<void> {
+  unsettled(bet: Bet, type: UnsettlementType, expected: Decimal, transactionId?: string): Promise<void> {
     const { expect, wallet } = this.#context
     return this.step(async () => expect.success(await wallet.unsettle(bet, type, transactionId), expected))
   }
 
   /** Places one bet that leaves this balance. */
-  spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
-    const { expect, wallet } = this.#context
-    return this.step(async () => {
-      const bet = wallet.bet(subtract(balance, rest))
-      expect.success(await wallet.place(bet), rest)
-      return bet
-    })
+  async spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
+    const bet = this.#context.wallet.bet(subtract(balance, rest))
+    await this.placed(bet, balance)
+    return bet
   }
 
   /** Places a bet of 200 to 300 smallest units. */
@@ -147,10 +137,9 @@ export class Preparations {
   /** The same, and has the clawback refused for insufficient funds. */
   async uncollectedBet(type: Reversible = 'BET_PAID') {
     const { bet, spent, rest, balance, reversal } = await this.spentCredit(type)
-    const transactionId = this.#context.wallet.id()
-    const refusal: Answer = await this.step(() =>
-      this.#context.expect.noClawback(bet, reversal, transactionId, rest),
-    )
+    const { expect, wallet } = this.#context
+    const transactionId = wallet.id()
+    const refusal = await this.step(() => expect.refused(wallet.unsettle(bet, reversal, transactionId), rest))
     return { bet, spent, balance, transactionId, reversal, refusal }
   }
 }

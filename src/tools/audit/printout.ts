@@ -14,7 +14,8 @@ import { callsOf } from './excerpt.js'
 import { describeForeign } from './foreign-answers.js'
 import type { AuditExchange, AuditFinding, AuditReport, AuditResult, Level, Verdict } from './report.js'
 
-const levels: readonly Level[] = ['MUST', 'SHOULD']
+/** The graver one first. */
+export const levels: readonly Level[] = ['MUST', 'SHOULD']
 const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', skipped: 'skipped' }
 
 const toneOf = ({ verdict, level }: Pick<AuditResult, 'verdict' | 'level'>): Tone =>
@@ -157,9 +158,15 @@ function failureFacts({ failure, exchanges, balance }: AuditResult): Fact[] {
 
 /** `AU-204, AU-205 as AU-201: the same answer; AU-991 …` */
 function alsoText(followers: AuditFinding['followers']): string {
-  const byReason = new Map<string, string[]>()
-  for (const { id, reason } of followers) byReason.set(reason, [...(byReason.get(reason) ?? []), id])
-  return [...byReason].map(([reason, ids]) => `${ids.join(', ')} ${reason}`).join('; ')
+  return idsByReason(followers)
+    .map(([reason, ids]) => `${ids.join(', ')} ${reason}`)
+    .join('; ')
+}
+
+function idsByReason(items: readonly { id: string; reason: string | null }[]) {
+  const idsOf = new Map<string | null, string[]>()
+  for (const { id, reason } of items) idsOf.set(reason, [...(idsOf.get(reason) ?? []), id])
+  return [...idsOf]
 }
 
 /** On the page: a line that unfolds to the calls of the case. */
@@ -203,10 +210,8 @@ const answerText = ({ status, answer, error }: AuditExchange) =>
 
 /** By reason, the ids. */
 function skippedFacts(results: readonly AuditResult[]): Fact[] {
-  const reasons = new Map<string, string[]>()
-  for (const { id, verdict, reason } of results)
-    if (verdict === 'skipped') reasons.set(reason ?? '', [...(reasons.get(reason ?? '') ?? []), id])
-  return [...reasons].map(([reason, ids]) => [reason, ids.join(' ')])
+  const skipped = results.filter(({ verdict }) => verdict === 'skipped')
+  return idsByReason(skipped).map(([reason, ids]) => [reason ?? '', ids.join(' ')])
 }
 
 /** `AU-101  MUST    A placebet debits the stake … (spec 4.1)` */

@@ -8,20 +8,17 @@ import { type Client, exchangeOf } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 
-/** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. */
-interface SettlementResult {
-  problem: string | null
-  outage: string | null
-}
-
-/** @param record is called with the call before it is sent */
+/**
+ * @param record is called with the call before it is sent
+ * @returns `problem`: why the bet is not settled; `outage`: why the outcome is unknown, and a retry is safe
+ */
 export async function settleBet(
   settings: AuditSettings,
   client: Client,
   settlement: SettlementRequest,
   label: string,
   record: (exchange: AuditExchange) => void,
-): Promise<SettlementResult> {
+): Promise<Record<'problem' | 'outage', string | null>> {
   const { settle, target, timeoutMs } = settings
   if (settle === 'unsupported') return { problem: 'no way to settle was given', outage: null }
   const body = settlementBody(settlement)

@@ -23,6 +23,9 @@ export interface Bet {
   currency: string
 }
 
+/** What names a bet in the calls about it. */
+export type BetIds = Pick<Bet, 'betId' | 'playerId'>
+
 /**
  * Changes to a call: fields to replace or remove (`undefined`), and how it is sent.
  *
@@ -44,7 +47,7 @@ export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
-interface OpenBet extends Pick<Bet, 'betId' | 'playerId'> {
+interface OpenBet extends BetIds {
   /** Of its settlements. */
   types: Set<string>
 }
@@ -55,7 +58,7 @@ class OpenBets {
   hasSettled = false
 
   /** Registers a bet that a call of the case may have placed. */
-  track({ betId, playerId }: Pick<Bet, 'betId' | 'playerId'>): OpenBet {
+  track({ betId, playerId }: BetIds): OpenBet {
     const bet = this.#bets.get(betId) ?? { betId, playerId, types: new Set() }
     this.#bets.set(betId, bet)
     return bet
@@ -145,7 +148,7 @@ export class WalletCalls {
     }
   }
 
-  reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
+  reversal(bet: BetIds, type: string, transactionId: string): Record<string, Json> {
     this.#mention(bet.betId)
     return {
       transactionId,
@@ -188,20 +191,20 @@ export class WalletCalls {
     return this.place({ ...bet, transactionId: this.id() }, label)
   }
 
-  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), changed: Change | string = {}) {
+  rollback(bet: BetIds, transactionId = this.id(), changed: Change | string = {}) {
     const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
     const fields = this.reversal(bet, 'TECHNICAL_ERROR', transactionId)
     return this.send('/rollbackbet', fields, { label, ...changeOf(changed) })
   }
 
-  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), changed: Change | string = {}) {
+  unsettle(bet: BetIds, type: UnsettlementType, transactionId = this.id(), changed: Change | string = {}) {
     const label = `${this.#retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
     const fields = this.reversal(bet, type, transactionId)
     return this.send('/unsettlement', fields, { label, ...changeOf(changed) })
   }
 
   /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, no outage (D19). */
-  tryUnsettle(bet: Bet, type: UnsettlementType, label = `unsettlement ${type} ${short(bet.betId)}`) {
+  tryUnsettle(bet: BetIds, type: UnsettlementType, label = `unsettlement ${type} ${short(bet.betId)}`) {
     return this.unsettle(bet, type, undefined, { label, mayFail: true })
   }
 
@@ -362,8 +365,7 @@ export class WalletCalls {
     for (const bet of this.openBets.inOrderOfCleanUp()) {
       for (const [settled, type] of Object.entries(reversalOf)) {
         if (!bet.types.has(settled)) continue
-        const label = `clean-up: unsettlement ${type} ${short(bet.betId)}`
-        await this.send('/unsettlement', this.reversal(bet, type, this.id()), { label, mayFail: true })
+        await this.tryUnsettle(bet, type, `clean-up: unsettlement ${type} ${short(bet.betId)}`)
       }
       await this.rollback(bet, undefined, { label: `clean-up: rollbackbet ${short(bet.betId)}` })
     }

@@ -1,12 +1,12 @@
 /** Credentials that a wallet must refuse, made from the given ones. */
 
-import type { TargetSettings } from '../wire/target.js'
 import type { Caller } from '../wire/wallet-client.js'
 
 interface Wrong {
-  username(given: string): string
-  /** Of a password, or of the value of a secret header. */
-  secret(given: string): string
+  /** Without one, the user name stays right. */
+  username?(given: string): string
+  /** Of a password, or of the value of a secret header. Without one, both stay right. */
+  secret?(given: string): string
   /** The user of curl, in the syntax of the shell. */
   curlUser: string
   /** The scheme that is wrong, while the others stay right. Without one, all of them are wrong. */
@@ -19,7 +19,6 @@ const characters = (text: string) => Array.from(text)
 
 function shortened(keep: (length: number) => number, shell: string): Wrong {
   return {
-    username: same,
     secret: given =>
       characters(given)
         .slice(0, keep(characters(given).length))
@@ -28,25 +27,16 @@ function shortened(keep: (length: number) => number, shell: string): Wrong {
   }
 }
 
+const anotherSecret: Wrong = {
+  secret: given => `${given}x`,
+  curlUser: `"${user}:not-the-password"`,
+}
+
 /** By name, for the labels of calls. */
-export const wrongCredentials = {
-  'wrong credentials': {
-    username: same,
-    secret: given => `${given}x`,
-    curlUser: `"${user}:not-the-password"`,
-  },
-  'another Authorization': {
-    username: same,
-    secret: given => `${given}x`,
-    curlUser: `"${user}:not-the-password"`,
-    only: 'Authorization',
-  },
-  'a body that was changed after signing': {
-    username: same,
-    secret: same,
-    curlUser: `"${user}:$WALLET_PASSWORD"`,
-    only: 'signature',
-  },
+const wrongCredentials = {
+  'wrong credentials': anotherSecret,
+  'another Authorization': { ...anotherSecret, only: 'Authorization' },
+  'a body that was changed after signing': { curlUser: `"${user}:$WALLET_PASSWORD"`, only: 'signature' },
   'an empty password': shortened(() => 0, ''),
   'the first character of the password': shortened(() => 1, '$(printf %.1s "$WALLET_PASSWORD")'),
   'the first half of the password': shortened(
@@ -57,7 +47,6 @@ export const wrongCredentials = {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the shell
   'all but the last character of the password': shortened(length => length - 1, '${WALLET_PASSWORD%?}'),
   'the password in the other case': {
-    username: same,
     secret: given =>
       characters(given)
         .map(character =>
@@ -68,7 +57,6 @@ export const wrongCredentials = {
   },
   'another user name': {
     username: given => `${given}-unknown`,
-    secret: same,
     curlUser: `"${user}-unknown:$WALLET_PASSWORD"`,
   },
 } as const satisfies Record<string, Wrong>
@@ -79,10 +67,7 @@ export type WrongCredentials = keyof typeof wrongCredentials
  * The wrong credentials for all schemes at once, and for those that must not be replaced by another one: a
  * wallet may check only a header beside them, which is no secret.
  */
-export function schemesOf(
-  settings: Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>,
-): WrongCredentials[] {
-  const { credentials, headers, sign } = settings
+export function schemesOf({ credentials, headers, sign }: Caller): WrongCredentials[] {
   const others = Object.keys(headers).filter(name => name !== 'authorization').length
   const hasAuthorization = credentials !== null || headers.authorization !== undefined
   return [
@@ -103,14 +88,15 @@ export function callerOf(
   if (name === undefined)
     return { credentials, headers, sign, curlUser: credentials && `"${user}:$WALLET_PASSWORD"` }
   const wrong: Wrong = wrongCredentials[name]
+  const { username = same, secret = same } = wrong
   const changed = Object.entries(headers).map(([header, value]) => [
     header,
     wrongHeader(wrong, header, value),
   ])
   return {
     credentials: credentials && {
-      username: wrong.username(credentials.username),
-      password: wrong.secret(credentials.password),
+      username: username(credentials.username),
+      password: secret(credentials.password),
     },
     headers: Object.fromEntries(changed),
     // The body that is signed is another one than the body that is sent.
@@ -128,7 +114,7 @@ export function callerOf(
 function wrongHeader(wrong: Wrong, name: string, given: string): string {
   if (wrong.only !== undefined && (wrong.only === 'signature' || name !== 'authorization')) return given
   const [, scheme = '', secret = given] = (name === 'authorization' && /^(\S+ +)(.+)$/.exec(given)) || []
-  return `${scheme}${wrong.secret(secret)}`
+  return `${scheme}${wrong.secret?.(secret) ?? secret}`
 }
 
 /**
@@ -137,9 +123,9 @@ function wrongHeader(wrong: Wrong, name: string, given: string): string {
  */
 export function changesSecrets(
   name: WrongCredentials,
-  { credentials, headers }: Pick<TargetSettings, 'credentials' | 'headers'>,
+  { credentials, headers }: Omit<Caller, 'sign'>,
 ): boolean {
-  const { username, secret } = wrongCredentials[name]
+  const { username = same, secret = same }: Wrong = wrongCredentials[name]
   if (credentials !== null)
     return (
       username(credentials.username) !== credentials.username ||

@@ -42,9 +42,7 @@ export const basics = casesOf({
     quote: 'funds-insufficient',
     impact: 'Players bet money that they do not have, and the operator pays the winnings.',
     async run({ wallet, expect, opening, units }) {
-      const answer = await wallet.place(wallet.bet(add(opening, units(1))))
-      expect.refusal(answer)
-      await expect.balanceAfter(answer, opening)
+      await expect.refused(wallet.place(wallet.bet(add(opening, units(1)))), opening)
     },
   },
   'AU-105': {
@@ -105,10 +103,8 @@ export const basics = casesOf({
         { betType: 'TEASER' },
         { odds: undefined },
       ]) {
-        const bet = wallet.bet()
-        balance = subtract(balance, bet.amount)
         const label = fields.betType === undefined ? 'without odds' : `of a ${fields.betType}`
-        expect.success(await wallet.place(bet, { fields, label: `placebet ${label}` }), balance)
+        balance = await expect.debit(wallet.bet(), balance, { fields, label: `placebet ${label}` })
       }
     },
   },
@@ -118,14 +114,11 @@ export const basics = casesOf({
     source: 'D26',
     impact: 'Every bet is refused from the day on which the platform adds a field.',
     async run({ wallet, expect, opening }) {
-      const first = wallet.bet()
-      const second = wallet.bet()
       const more = { brandId: 'b-1', legs: [{ eventId: 7, live: true }] }
-      const balance = subtract(opening, first.amount)
-      const placed = wallet.place(first, { fields: more, label: 'placebet with additional fields' })
-      expect.success(await placed, balance)
+      const added = { fields: more, label: 'placebet with additional fields' }
+      const balance = await expect.debit(wallet.bet(), opening, added)
       const change = { fields: { odds: null }, label: 'placebet with odds of null' }
-      expect.success(await wallet.place(second, change), subtract(balance, second.amount))
+      await expect.debit(wallet.bet(), balance, change)
     },
   },
   'AU-111': {
@@ -146,7 +139,7 @@ export const basics = casesOf({
         const expected = `a refusal, or a debit of another amount than ${textOf(bet.amount)}`
         expect.fail(expected, `a debit of ${textOf(debited)}`, answer)
       }
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     },
   },
   'AU-112': {
@@ -173,9 +166,7 @@ export const basics = casesOf({
     async run({ wallet, expect, opening, units, wholeUnits }) {
       const all = units(wholeUnits(opening))
       const rest = await expect.debit(wallet.bet(all), opening)
-      const answer = await wallet.place(wallet.bet(units(1)))
-      expect.refusal(answer)
-      await expect.balanceAfter(answer, rest)
+      await expect.refused(wallet.place(wallet.bet(units(1))), rest)
     },
   },
   'AU-113': {
@@ -239,7 +230,7 @@ export const basics = casesOf({
       const label = 'rollbackbet for the other player'
       const call = wallet.rollback({ ...bet, playerId: other.playerId }, undefined, label)
       await other.unchanged(await expect.balanceAfter(call, staked))
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     },
   },
   'AU-121': {
@@ -252,9 +243,7 @@ export const basics = casesOf({
       const other = currency === currency.toLowerCase() ? currency.toUpperCase() : currency.toLowerCase()
       if (other === currency) throw new Skipped(`${currency} has no letters`)
       const change = { fields: { currency: other }, label: `placebet in ${other}` }
-      const answer = await wallet.place(wallet.bet(), change)
-      expect.refusal(answer)
-      await expect.balanceAfter(answer, opening)
+      await expect.refused(wallet.place(wallet.bet(), change), opening)
     },
   },
 })

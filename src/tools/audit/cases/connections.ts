@@ -43,7 +43,7 @@ export const connections = casesOf({
       await wait(pauseMs)
       const after = subtract(opening, bet.amount)
       await expect.balance(after, 'after a placebet whose caller disconnected, and its retry')
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     }),
   },
   'AU-901': {
@@ -91,7 +91,7 @@ export const connections = casesOf({
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, 'retry of the unsettlement'))
       await wait(pauseMs)
       await expect.balance(staked, 'after an unsettlement whose caller disconnected, and its retry')
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     }),
   },
   'AU-905': {
@@ -136,10 +136,9 @@ export const connections = casesOf({
     quote: 'post-of-json',
     impact: 'Bets over a slow connection are refused or misread.',
     async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
       const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
-      const placed = await wallet.place(bet, { delivery: inPieces(cuts, 2), label: 'placebet in pieces' })
-      expect.success(placed, subtract(opening, bet.amount))
+      const change = { delivery: inPieces(cuts, 2), label: 'placebet in pieces' }
+      await expect.debit(wallet.bet(), opening, change)
     },
   },
   'AU-907': {

@@ -349,11 +349,11 @@ export const errors = casesOf({
     run: agreed(async function* ({ prepare, wallet, expect }) {
       const { bet } = await prepare.openBet()
       yield [await wallet.placeAnew(bet), 'INVALID_BET']
-      expect.success(await wallet.rollback(bet))
+      await expect.undone(bet)
       for (const reversed of [wallet.bet(), bet])
         yield [await wallet.tryUnsettle(reversed, 'UNSCORED'), 'INVALID_BET']
       const late = wallet.bet()
-      expect.success(await wallet.rollback(late))
+      await expect.undone(late)
       yield [await wallet.place(late, 'placebet after its rollback'), 'INVALID_BET']
     }),
   },

@@ -25,7 +25,8 @@ async function overspend(context: CaseContext) {
   const bets = wallet.bets(settings.concurrency, () => stake)
   const label = (index: number) => `placebet ${index + 1} of ${textOf(stake)}`
   const answers = await Promise.all(bets.map((bet, index) => wallet.place(bet, label(index))))
-  return { bets, answers, stake, fitting: Number(fitting) }
+  const accepted = answers.filter(({ success }) => success !== null).length
+  return { bets, answers, accepted, stake, fitting: Number(fitting) }
 }
 
 /** Expects that the amount is refused, or debited exactly as it is spelled. */
@@ -40,7 +41,7 @@ async function exactOrRefused(
   const accepted = answer.success !== null
   await expect.balanceAfter(answer, accepted ? subtract(opening, exact) : opening)
   if (!accepted) expect.error(answer)
-  else expect.success(await wallet.rollback(bet), opening)
+  else await expect.undone(bet, opening)
   return answer
 }
 
@@ -87,16 +88,15 @@ export const funds = casesOf({
     quote: 'funds-required',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     run: eachRound(async context => {
-      const { wallet, expect, opening, money } = context
-      const { bets, answers, stake } = await overspend(context)
-      const accepted = answers.filter(({ success }) => success !== null).length
+      const { expect, opening, money } = context
+      const { bets, accepted, stake } = await overspend(context)
       const balance = await expect.currentBalance()
       const rest = subtract(opening, times(stake, accepted))
       const actual = `${accepted} bets of ${money(stake)}, ${money(times(stake, accepted))} in all`
       if (rest.units < 0n) expect.fail(`bets of at most ${money(opening)} in all`, actual)
       if (compare(balance, rest) !== 0)
         expect.fail(`balance ${money(rest)} after ${accepted} accepted bets`, money(balance))
-      for (const bet of bets) expect.success(await wallet.rollback(bet))
+      for (const bet of bets) await expect.undone(bet)
       await expect.balance(opening, 'after all bets were rolled back')
     }),
   },
@@ -106,8 +106,7 @@ export const funds = casesOf({
     source: 'spec 4.1',
     impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async run(context) {
-      const { answers, fitting } = await overspend(context)
-      const accepted = answers.filter(({ success }) => success !== null).length
+      const { answers, accepted, fitting } = await overspend(context)
       if (accepted !== fitting) context.expect.fail(`${fitting} accepted bets`, `${accepted} accepted bets`)
       for (const answer of answers) if (answer.success === null) context.expect.refusal(answer)
     },
@@ -244,7 +243,7 @@ export const funds = casesOf({
       const before = add(staked, large.amount)
       await settleLarge(context, bet, large.amount, staked)
       await expect.debit(large, before)
-      expect.success(await wallet.rollback(large), before)
+      await expect.undone(large, before)
       await expect.executed(wallet.unsettle(bet, 'UNSCORED'), staked)
     },
   },

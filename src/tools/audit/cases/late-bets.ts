@@ -84,8 +84,8 @@ export const lateBets = casesOf({
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet()
       const transactionId = wallet.id()
-      expect.success(await wallet.rollback(bet, transactionId), opening)
-      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.undone(bet, opening, transactionId)
+      await expect.undone(bet, opening, transactionId)
       await wallet.place(bet, lateLabel)
       await expect.executed(wallet.rollback(bet, transactionId), opening)
     },

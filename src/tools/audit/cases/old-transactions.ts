@@ -61,7 +61,7 @@ async function placeAndRollBack(
   // busy.
   for (const bet of open) {
     if (canSettle) await wallet.tryUnsettle(bet, 'UNSCORED')
-    expect.success(await wallet.rollback(bet))
+    await expect.undone(bet)
   }
   if (complete < count) throw new Skipped(`only ${complete} of ${sent} bets were accepted`)
 }
@@ -79,7 +79,7 @@ async function oldTransactions(context: CaseContext): Promise<{ retries: Retry[]
   const cancelId = wallet.id()
   let balance = await prepare.placed(open, opening)
   await prepare.placed(cancelled, balance)
-  expect.success(await wallet.rollback(cancelled, cancelId), balance)
+  await expect.undone(cancelled, balance, cancelId)
   const label = (name: string) => ({ label: `retry of the ${name}` })
   const place = (name: string, bet: Bet): Retry => ({ name, send: () => wallet.place(bet, label(name)) })
   const retries: Retry[] = [

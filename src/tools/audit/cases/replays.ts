@@ -68,7 +68,7 @@ export const replays = casesOf({
       const balance = subtract(opening, bet.amount)
       await expect.balance(balance, `after ${answers.length} concurrent copies of one placebet`)
       for (const answer of answers) expect.success(answer)
-      expect.success(await wallet.rollback(bet))
+      await expect.undone(bet)
     }),
   },
   'AU-202': {
@@ -81,7 +81,7 @@ export const replays = casesOf({
       const second = wallet.bet()
       const third = wallet.bet()
       for (const bet of [first, second, third]) await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(second))
+      await expect.undone(second)
       const current = subtract(opening, sumOf([first, third]))
       await expect.executed(wallet.place(first, 'retry of the first placebet after other bets'), current)
     },
@@ -95,7 +95,7 @@ export const replays = casesOf({
       const bet = wallet.bet()
       await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
-      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.undone(bet, opening, transactionId)
       await expect.executed(wallet.rollback(bet, transactionId), opening)
       const after = await prepare.placed(wallet.bet(), opening)
       const label = 'retry of the rollbackbet after another bet'
@@ -108,7 +108,7 @@ export const replays = casesOf({
     impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
       for (const time of [2, 3]) {
         const label = `rollbackbet ${time} under another transactionId`
         await expect.balanceAfter(wallet.rollback(bet, undefined, label), opening)
@@ -138,10 +138,10 @@ export const replays = casesOf({
     source: 'D12',
     impact:
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
-    async run({ prepare, wallet, expect, opening }) {
+    async run({ prepare, expect, opening }) {
       const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet), opening)
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
+      await expect.undone(bet, opening)
     },
   },
   'AU-208': {
@@ -166,7 +166,7 @@ export const replays = casesOf({
       const spent = await prepare.spendDownTo(units(50), opening)
       const bet = wallet.bet(units(100))
       expect.refusal(await wallet.place(bet))
-      expect.success(await wallet.rollback(spent), opening)
+      await expect.undone(spent, opening)
       const label = 'retry of the refused placebet, with sufficient funds'
       await expect.notExecuted(wallet.place(bet, label), opening)
     },
@@ -212,7 +212,7 @@ export const replays = casesOf({
     impact: 'A stake is debited for a cancelled bet, and no later call will return it.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
       await expect.balanceAfter(wallet.place(bet, 'retry of the placebet after its rollback'), opening)
     },
   },
@@ -223,7 +223,7 @@ export const replays = casesOf({
     impact: 'With a refusal, the first placebet seems to have failed, and the platform rolls back once more.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet))
+      await expect.undone(bet)
       expect.success(await wallet.place(bet), opening)
     },
   },
@@ -260,7 +260,7 @@ export const replays = casesOf({
       const answers = await concurrently(copy => wallet.placeAnew(bet, `placebet ${copy + 1} for one bet`))
       const balance = subtract(opening, bet.amount)
       await expect.balance(balance, `after ${answers.length} concurrent placebets for one bet`)
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
     }),
   },
   'AU-218': {
@@ -269,11 +269,11 @@ export const replays = casesOf({
     quote: 'one-transaction',
     impact: 'A retry changes money: a value that was corrupted on the way is booked.',
     async run(context) {
-      const { wallet, expect, opening } = context
+      const { expect, opening } = context
       for (const field of Object.keys(changes) as Changed[]) {
         const { bet, answer } = await changed(context, field)
         await expect.balanceAfter(answer, subtract(opening, bet.amount))
-        expect.success(await wallet.rollback(bet), opening)
+        await expect.undone(bet, opening)
       }
     },
   },
@@ -289,7 +289,7 @@ export const replays = casesOf({
       await Promise.all(bets.map(bet => wallet.place(bet)))
       const balance = subtract(opening, amount)
       await expect.balance(balance, `after ${bets.length} concurrent bets under one transactionId`)
-      for (const bet of bets) expect.success(await wallet.rollback(bet))
+      for (const bet of bets) await expect.undone(bet)
       await expect.balance(opening, 'after all of these bets were rolled back')
     }),
   },
@@ -322,7 +322,7 @@ export const replays = casesOf({
       const bet = wallet.bet()
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.undone(bet, opening, transactionId)
       const label = 'retry of the rollbackbet with a different transactionDate'
       const change = { fields: { transactionDate: dateOf(60_000) }, label }
       expect.success(await wallet.rollback(bet, transactionId, change), opening)
@@ -350,7 +350,7 @@ export const replays = casesOf({
       for (const bet of [first, second]) await prepare.placedAnyhow(bet)
       const transactionId = wallet.id()
       const balance = subtract(opening, second.amount)
-      expect.success(await wallet.rollback(first, transactionId), balance)
+      await expect.undone(first, balance, transactionId)
       const label = 'retry of the rollbackbet with a different betId'
       await expect.balanceAfter(wallet.rollback(second, transactionId, label), balance)
     },
@@ -362,7 +362,7 @@ export const replays = casesOf({
       'A stake is debited for a bet that the platform has cancelled: no settlement and no rollback will follow.',
     async run({ prepare, wallet, expect, opening }) {
       const { bet } = await prepare.openBet()
-      expect.success(await wallet.rollback(bet), opening)
+      await expect.undone(bet, opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
       expect.refusal(await expect.balanceAfter(wallet.placeAnew(bet, label), opening))
     },
@@ -467,7 +467,7 @@ export const replays = casesOf({
       const bet = wallet.bet()
       const transactionId = wallet.id()
       await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.undone(bet, opening, transactionId)
       const others = { betId: `${wallet.id()}-b`, playerId: `${wallet.id()}-unknown` }
       for (const [name, value] of Object.entries(others)) {
         const label = `retry of the rollbackbet with a different ${name}`
