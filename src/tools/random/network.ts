@@ -8,24 +8,18 @@
 import type { Random } from '../numbers/random.js'
 import type { SimulatedOperation, Transaction } from './books.js'
 import { type Chaos, drawDelivery, drawDuplicateSteps, eachFault } from './chaos.js'
-import type { SimulatorClock } from './clock.js'
 import type { Judge } from './judge.js'
+import type { Settings } from './options.js'
 import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
-/** A transaction is given up after at least this number of faults, and this time. */
-interface Limits {
-  faults: number
-  milliseconds: number
-}
-
-interface NetworkSettings {
-  concurrency: number
-  ratePerSecond: number | null
-  backOffMsMax: number
-  /** @param operation `null`: for any answer at all */
-  limitsFor(operation: SimulatedOperation | null): Limits
-  clock: SimulatorClock
+interface NetworkSettings extends Pick<Settings, 'concurrency' | 'ratePerSecond' | 'backOffMsMax' | 'clock'> {
+  /**
+   * A transaction is given up after at least this number of faults, and this time.
+   *
+   * @param operation `null`: for any answer at all
+   */
+  limitsFor(operation: SimulatedOperation | null): { faults: number; milliseconds: number }
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
   transport: Pick<Transport, 'post'>
