@@ -38,7 +38,6 @@ const notFoundMsMax = 60_000
 const pausedPerConnectionMax = 8
 
 export class Network {
-  readonly #settings: NetworkSettings
   readonly faultsInjected = eachFault(() => 0)
   /** Transactions without a definite answer. */
   readonly pending = new Set<Transaction>()
@@ -67,8 +66,7 @@ export class Network {
   #isDraining = false
   #rated = { since: 0, requests: 0 }
 
-  constructor(settings: NetworkSettings) {
-    this.#settings = settings
+  constructor(readonly settings: NetworkSettings) {
     this.over = new Promise((resolve, reject) => {
       this.#end = { resolve, reject }
     })
@@ -81,7 +79,7 @@ export class Network {
 
   /** Whether a fault that the platform makes itself happens now. Counts it. */
   happens(fault: 'duplicated' | 'reordered'): boolean {
-    if (this.chaos === null || !this.#settings.random.chance(this.chaos[fault])) return false
+    if (this.chaos === null || !this.settings.random.chance(this.chaos[fault])) return false
     this.faultsInjected[fault] += 1
     return true
   }
@@ -92,7 +90,7 @@ export class Network {
 
   /** Makes a call of the platform as soon as a request may be sent. */
   async turn(call: () => void): Promise<void> {
-    const { concurrency } = this.#settings
+    const { concurrency } = this.settings
     while (this.#paused >= concurrency * pausedPerConnectionMax) await this.#nextEnd()
     await this.#slot()
     this.#inFlight -= 1
@@ -160,7 +158,7 @@ export class Network {
     transaction: Transaction,
     isPointless: (reading: Reading) => boolean = () => false,
   ): Promise<Definite | null> {
-    const { clock, limitsFor, judge } = this.#settings
+    const { clock, limitsFor, judge } = this.settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
@@ -192,7 +190,7 @@ export class Network {
 
   /** `null`: the platform receives no answer, because of an injected fault. */
   async #attempt(transaction: Transaction): Promise<Reading | null> {
-    const { random } = this.#settings
+    const { random } = this.settings
     if (this.chaos === null) return await this.deliver(transaction)
     if (this.happens('duplicated')) this.sendAgain(transaction, drawDuplicateSteps(random))
     const { fault, mode, afterSteps, platform } = drawDelivery(random, this.chaos)
@@ -212,7 +210,7 @@ export class Network {
 
   /** Sends once, without a fault of this network. */
   async deliver(transaction: Transaction, mode: SendMode = 'complete'): Promise<Reading> {
-    const { clock, judge, transport, onAnswered } = this.#settings
+    const { clock, judge, transport, onAnswered } = this.settings
     await this.#slot()
     this.requests += 1
     this.#rated.requests += 1
@@ -247,7 +245,7 @@ export class Network {
   }
 
   #mayRequest(): boolean {
-    const { clock, concurrency, ratePerSecond } = this.#settings
+    const { clock, concurrency, ratePerSecond } = this.settings
     // While the wallet does not answer, one request after the other is tried.
     if (this.#ended || this.#isPaused || this.#inFlight >= (this.#failures === 0 ? concurrency : 1))
       return false
@@ -261,7 +259,7 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, limitsFor, backOffMsMax } = this.#settings
+    const { clock, limitsFor, backOffMsMax } = this.settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
     if (clock.now() - this.#failingSince > limitsFor(null).milliseconds) {
@@ -273,7 +271,7 @@ export class Network {
   #pause(milliseconds: number): void {
     if (this.#isPaused) return
     this.#isPaused = true
-    this.#settings.clock.after(milliseconds, () => {
+    this.settings.clock.after(milliseconds, () => {
       this.#isPaused = false
       this.#serve()
     })
@@ -281,7 +279,7 @@ export class Network {
 
   /** @param needsSteps the cause of the fault ends by a call of the platform, not by itself */
   async #backOff(faults: number, needsSteps: boolean): Promise<void> {
-    const { clock, backOffMsMax } = this.#settings
+    const { clock, backOffMsMax } = this.settings
     const milliseconds = backOffMs(faults, backOffMsMax)
     if (milliseconds === 0 || (needsSteps && !this.#isDraining))
       return await this.#after(Math.min(64, 2 ** faults))
