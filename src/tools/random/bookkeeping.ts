@@ -77,8 +77,7 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
   recordFirst(transaction, answer, moment)
   if (operation === 'placebet') {
     // A late bet must not debit anything. A bet whose rollback is in flight may be undone already.
-    if (!isLate(delivery) && bet.rolledBackAt === 0 && !isRollbackSent(bet))
-      setRange(transaction, -amount, -amount)
+    if (bet.rolledBackAt === 0 && !isRollbackSent(bet)) setRange(transaction, -amount, -amount)
   } else if (operation === 'settlement') setRange(transaction, amount, amount)
   else if (operation === 'unsettlement') setRange(transaction, -amount, -amount)
   else {

@@ -30,9 +30,6 @@ export class FaultRun {
   notCompared = 0
   /** No fault follows: bets must end. */
   isOver = false
-  readonly #faults: FaultCommands
-  readonly #clock: SimulatorClock
-  readonly #mask: Mask
   #lastAt = 0
   #stopped: string | null = null
   #isEnding = false
@@ -41,11 +38,11 @@ export class FaultRun {
   #running: Promise<void> = Promise.resolve()
 
   /** @param mask of the run's secrets: commands may have them in their lines */
-  constructor(faults: FaultCommands, clock: SimulatorClock, mask: Mask) {
-    this.#faults = faults
-    this.#clock = clock
-    this.#mask = mask
-  }
+  constructor(
+    readonly faults: FaultCommands,
+    readonly clock: SimulatorClock,
+    readonly mask: Mask,
+  ) {}
 
   /** Called with every answer, and with every call that has none. */
   record(transaction: Transaction, reading: Reading): void {
@@ -61,7 +58,7 @@ export class FaultRun {
   }
 
   #measureSilence(): void {
-    const now = this.#clock.date()
+    const now = this.clock.date()
     const fault = this.injected.at(-1)
     if (fault !== undefined && this.#isMeasuring)
       fault.silentMs = Math.max(fault.silentMs, now - this.#lastAt)
@@ -85,11 +82,11 @@ export class FaultRun {
   }
 
   async #run(difference: () => string | null): Promise<void> {
-    const { commands, everyMs, repeat } = this.#faults
+    const { commands, everyMs, repeat } = this.faults
     for (let index = 0; this.#stopped === null && !this.#isEnding; index += 1) {
       await new Promise<void>(resolve => {
         this.#wake = resolve
-        this.#clock.after(everyMs, resolve)
+        this.clock.after(everyMs, resolve)
       })
       if (this.#isEnding) return
       if (index >= commands.length && !repeat) break
@@ -102,20 +99,20 @@ export class FaultRun {
   }
 
   async #inject(line: string): Promise<void> {
-    const command = this.#mask(line)
-    this.#faults.onEvent(`fault ${this.injected.length + 1}: ${command}`)
+    const command = this.mask(line)
+    this.faults.onEvent(`fault ${this.injected.length + 1}: ${command}`)
     const fault: InjectedFault = { command, startedAt: this.#isoNow(), endedAt: null, silentMs: 0, lost: 0 }
     this.injected.push(fault)
     try {
-      await this.#faults.runCommand(line, this.#mask)
+      await this.faults.runCommand(line, this.mask)
     } catch (error) {
       this.#stopped = `the fault ${command} failed: ${(error as Error).message}`
-      this.#faults.onEvent(this.#stopped)
+      this.faults.onEvent(this.#stopped)
     }
     fault.endedAt = this.#isoNow()
   }
 
-  readonly #isoNow = () => new Date(this.#clock.date()).toISOString()
+  readonly #isoNow = () => new Date(this.clock.date()).toISOString()
 
   /** A call is lost by the first fault that had ended after its answer. */
   countLost(transaction: Transaction): void {
@@ -125,8 +122,8 @@ export class FaultRun {
   }
 
   result(): SimulationFaults {
-    const missing = this.#faults.commands[this.injected.length]
-    const early = missing && `the run ended before the fault ${this.#mask(missing)}: it was not injected`
+    const missing = this.faults.commands[this.injected.length]
+    const early = missing && `the run ended before the fault ${this.mask(missing)}: it was not injected`
     const { injected, notRetried, notCompared } = this
     return { stopped: this.#stopped ?? early ?? null, injected, notRetried, notCompared }
   }

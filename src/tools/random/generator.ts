@@ -8,7 +8,7 @@
  */
 import type { SettlementType } from '../../store.js'
 import type { Random } from '../numbers/random.js'
-import { Account, Bet, shown, type Transaction } from './books.js'
+import { type Account, accountsOf, Bet, shown, type Transaction } from './books.js'
 import type { Network } from './network.js'
 import type { Settings } from './options.js'
 import { isDefinite } from './reading.js'
@@ -128,9 +128,8 @@ export class Generator {
 
   /** Of a player whom the wallet cannot know. */
   async #placeOfStranger(account: Account): Promise<void> {
-    const { playerId, sessionId, currency, minorUnits } = account
-    const stranger = new Account(`${this.#transactions.newId('x')}${playerId}`, sessionId)
-    Object.assign(stranger, { currency, minorUnits, decimals: minorUnits })
+    const playerId = `${this.#transactions.newId('x')}${account.playerId}`
+    const [stranger] = accountsOf(playerId, account.sessionId, [account]) as [Account]
     const reason = 'the wallet cannot know this player (D16)'
     const bet = new Bet(this.#transactions.newId('b'), stranger, 1n, { kind: 'overspent', reason })
     this.#counts.wrongCalls += 1
@@ -142,15 +141,12 @@ export class Generator {
     if (!mayBet()) return
     const cents = limited(inCents(drawn, account), largestAmount(account))
     const isForeign = cents > 0n && random.chance(chanceOf.foreignCurrency)
-    const currency = isForeign ? foreignTo(account, random) : null
+    const currency = isForeign ? foreignTo(account, random) : account.currency
     const stake = isForeign ? cents : limited(drawn, largestAmount(account))
     const reason = `the bet is in ${currency}, and the player's currency is ${account.currency} (D23)`
     const invalid = isForeign ? ({ kind: 'currency', reason } as const) : null
     const bet = new Bet(this.#transactions.newId('b'), account, stake, invalid)
-    const placed = this.#transactions.create(bet, 'placebet', {
-      amount: stake,
-      ...(currency !== null && { currency }),
-    })
+    const placed = this.#transactions.create(bet, 'placebet', { amount: stake, currency })
     bet.placed = placed
     this.#counts.bets += 1
     const roll = random.next()

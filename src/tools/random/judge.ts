@@ -36,14 +36,12 @@ export class Judge {
   differencesCount = 0
   /** The caller compares retries with their first answers, and the balances before and after each. */
   isRetrying = false
-  readonly #settings: JudgeSettings
-  readonly #counts: SimulationCounts
   #moment = 0
 
-  constructor(settings: JudgeSettings, counts: SimulationCounts) {
-    this.#settings = settings
-    this.#counts = counts
-  }
+  constructor(
+    readonly settings: JudgeSettings,
+    readonly counts: SimulationCounts,
+  ) {}
 
   sent(transaction: Transaction): Delivery {
     this.#moment += 1
@@ -60,16 +58,16 @@ export class Judge {
     const { first, bet } = transaction
     for (const finding of judgeForm(reading)) this.report(transaction, finding)
     if (reading.kind === 'fault' || isRejectedUnread(reading)) return
-    const findings = enter(this.#counts, delivery, reading, this.#moment)
+    const findings = enter(this.counts, delivery, reading, this.#moment)
     // The wallet does not know the player of an overspent bet, and records nothing of it (D16).
     if (first === null && transaction.first !== null && bet.invalid?.kind !== 'overspent')
-      this.#settings.onDecided?.(transaction)
+      this.settings.onDecided?.(transaction)
     let explained: Account | null = null
     if (reading.kind === 'success') {
       const judged = judgeBalance(delivery, reading)
       findings.push(...judged.findings.map(finding => ({ ...finding, account: judged.account })))
-      if (judged.result === 'in-range') this.#counts.balancesInRange += 1
-      if (judged.result === 'exact') this.#counts.balancesExact += 1
+      if (judged.result === 'in-range') this.counts.balancesInRange += 1
+      if (judged.result === 'exact') this.counts.balancesExact += 1
       // An error is reported once: later balances are judged as if it were correct. Only the closing balance
       // includes it.
       judged.account.drift += judged.off
@@ -80,7 +78,7 @@ export class Judge {
   }
 
   report(transaction: Transaction, finding: Finding): void {
-    const { differencesMax, onDifference } = this.#settings
+    const { differencesMax, onDifference } = this.settings
     this.differencesCount += 1
     const difference = differenceOf(transaction, finding)
     if (this.differences.length < differencesMax) this.differences.push(difference)

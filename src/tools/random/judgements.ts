@@ -130,8 +130,7 @@ export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
   if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
   if (isUncollected(delivery, reading)) return [] // D7
 
-  const { expected, units } = requiredOf(transaction)
-  return [{ kind: 'refused', expected, actual, ...(units !== null && { units }) }]
+  return [{ kind: 'refused', actual, ...requiredOf(transaction) }]
 }
 
 function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
@@ -151,14 +150,13 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
 }
 
 /** Why a call must succeed, and the error of the balance that results from its refusal. */
-function requiredOf({ operation, bet, amount }: Transaction): { expected: string; units: bigint | null } {
+function requiredOf({ operation, bet, amount }: Transaction): Pick<Finding, 'expected' | 'units'> {
   if (operation === 'settlement') return { expected: 'success: the bet was accepted', units: -amount }
   const credited = 'success or INSUFFICIENT_FUNDS: the settlement was credited and not reversed'
   if (operation === 'unsettlement') return { expected: credited, units: amount }
   if (bet.placed?.first?.kind === 'success')
     return { expected: 'success: the bet was accepted and never settled', units: -bet.stake }
-  const expected = 'success: a bet that is unknown, or was never settled, can be rolled back (spec 4.3)'
-  return { expected, units: null }
+  return { expected: 'success: a bet that is unknown, or was never settled, can be rolled back (spec 4.3)' }
 }
 
 /** The balance of a success, after the success was entered into the books. */

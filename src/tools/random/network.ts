@@ -8,24 +8,18 @@
 import type { Random } from '../numbers/random.js'
 import type { SimulatedOperation, Transaction } from './books.js'
 import { type Chaos, drawDelivery, drawDuplicateSteps, eachFault } from './chaos.js'
-import type { SimulatorClock } from './clock.js'
 import type { Judge } from './judge.js'
+import type { Settings } from './options.js'
 import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
-/** A transaction is given up after at least this number of faults, and this time. */
-interface Limits {
-  faults: number
-  milliseconds: number
-}
-
-interface NetworkSettings {
-  concurrency: number
-  ratePerSecond: number | null
-  backOffMsMax: number
-  /** @param operation `null`: for any answer at all */
-  limitsFor(operation: SimulatedOperation | null): Limits
-  clock: SimulatorClock
+interface NetworkSettings extends Pick<Settings, 'concurrency' | 'ratePerSecond' | 'backOffMsMax' | 'clock'> {
+  /**
+   * A transaction is given up after at least this number of faults, and this time.
+   *
+   * @param operation `null`: for any answer at all
+   */
+  limitsFor(operation: SimulatedOperation | null): { faults: number; milliseconds: number }
   random: Random
   judge: Pick<Judge, 'sent' | 'answered' | 'report'>
   transport: Pick<Transport, 'post'>
@@ -44,7 +38,6 @@ const notFoundMsMax = 60_000
 const pausedPerConnectionMax = 8
 
 export class Network {
-  readonly #settings: NetworkSettings
   readonly faultsInjected = eachFault(() => 0)
   /** Transactions without a definite answer. */
   readonly pending = new Set<Transaction>()
@@ -73,8 +66,7 @@ export class Network {
   #isDraining = false
   #rated = { since: 0, requests: 0 }
 
-  constructor(settings: NetworkSettings) {
-    this.#settings = settings
+  constructor(readonly settings: NetworkSettings) {
     this.over = new Promise((resolve, reject) => {
       this.#end = { resolve, reject }
     })
@@ -87,7 +79,7 @@ export class Network {
 
   /** Whether a fault that the platform makes itself happens now. Counts it. */
   happens(fault: 'duplicated' | 'reordered'): boolean {
-    if (this.chaos === null || !this.#settings.random.chance(this.chaos[fault])) return false
+    if (this.chaos === null || !this.settings.random.chance(this.chaos[fault])) return false
     this.faultsInjected[fault] += 1
     return true
   }
@@ -98,7 +90,7 @@ export class Network {
 
   /** Makes a call of the platform as soon as a request may be sent. */
   async turn(call: () => void): Promise<void> {
-    const { concurrency } = this.#settings
+    const { concurrency } = this.settings
     while (this.#paused >= concurrency * pausedPerConnectionMax) await this.#nextEnd()
     await this.#slot()
     this.#inFlight -= 1
@@ -166,7 +158,7 @@ export class Network {
     transaction: Transaction,
     isPointless: (reading: Reading) => boolean = () => false,
   ): Promise<Definite | null> {
-    const { clock, limitsFor, judge } = this.#settings
+    const { clock, limitsFor, judge } = this.settings
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
@@ -198,7 +190,7 @@ export class Network {
 
   /** `null`: the platform receives no answer, because of an injected fault. */
   async #attempt(transaction: Transaction): Promise<Reading | null> {
-    const { random } = this.#settings
+    const { random } = this.settings
     if (this.chaos === null) return await this.deliver(transaction)
     if (this.happens('duplicated')) this.sendAgain(transaction, drawDuplicateSteps(random))
     const { fault, mode, afterSteps, platform } = drawDelivery(random, this.chaos)
@@ -218,7 +210,7 @@ export class Network {
 
   /** Sends once, without a fault of this network. */
   async deliver(transaction: Transaction, mode: SendMode = 'complete'): Promise<Reading> {
-    const { clock, judge, transport, onAnswered } = this.#settings
+    const { clock, judge, transport, onAnswered } = this.settings
     await this.#slot()
     this.requests += 1
     this.#rated.requests += 1
@@ -253,7 +245,7 @@ export class Network {
   }
 
   #mayRequest(): boolean {
-    const { clock, concurrency, ratePerSecond } = this.#settings
+    const { clock, concurrency, ratePerSecond } = this.settings
     // While the wallet does not answer, one request after the other is tried.
     if (this.#ended || this.#isPaused || this.#inFlight >= (this.#failures === 0 ? concurrency : 1))
       return false
@@ -267,7 +259,7 @@ export class Network {
   }
 
   #failed(sentAt: number): void {
-    const { clock, limitsFor, backOffMsMax } = this.#settings
+    const { clock, limitsFor, backOffMsMax } = this.settings
     if (this.#failures === 0) this.#failingSince = sentAt
     this.#failures += 1
     if (clock.now() - this.#failingSince > limitsFor(null).milliseconds) {
@@ -279,7 +271,7 @@ export class Network {
   #pause(milliseconds: number): void {
     if (this.#isPaused) return
     this.#isPaused = true
-    this.#settings.clock.after(milliseconds, () => {
+    this.settings.clock.after(milliseconds, () => {
       this.#isPaused = false
       this.#serve()
     })
@@ -287,7 +279,7 @@ export class Network {
 
   /** @param needsSteps the cause of the fault ends by a call of the platform, not by itself */
   async #backOff(faults: number, needsSteps: boolean): Promise<void> {
-    const { clock, backOffMsMax } = this.#settings
+    const { clock, backOffMsMax } = this.settings
     const milliseconds = backOffMs(faults, backOffMsMax)
     if (milliseconds === 0 || (needsSteps && !this.#isDraining))
       return await this.#after(Math.min(64, 2 ** faults))

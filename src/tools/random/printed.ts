@@ -12,7 +12,7 @@ import {
   type SimulationProgress,
   type SimulationReport,
 } from './report.js'
-import type { SimulationTimeline } from './timeline.js'
+import type { SimulationTimeline, TimelinePart } from './timeline.js'
 
 export const formatSimulationReport = (report: SimulationReport): string => textOf(simulationReport(report))
 
@@ -189,29 +189,24 @@ const counted = {
 } as const
 
 function chartsOf({ parts, partMs }: SimulationTimeline, durationMs: number): Chart[] {
-  const lineOf = (name: string, values: (number | undefined)[], text: (value: number) => string) => ({
+  type Values = (part: TimelinePart) => number | undefined
+  const lineOf = (name: string, values: Values, text: (value: number) => string) => ({
     name,
-    points: values.flatMap((value, index) =>
-      value === undefined ? [] : [{ at: index * partMs, value, text: text(value) }],
-    ),
+    points: parts.flatMap((part, index) => {
+      const value = values(part)
+      return value === undefined ? [] : [{ at: index * partMs, value, text: text(value) }]
+    }),
   })
   const names = Object.keys(counted) as (keyof typeof counted)[]
-  const latencies = (['p50', 'p99', 'max'] as const).map(name => {
-    const values = parts.map(({ latencyMs }) => latencyMs?.[name])
-    return lineOf(name, values, durationText)
-  })
+  const latencies = (['p50', 'p99', 'max'] as const).map(name =>
+    lineOf(name, ({ latencyMs }) => latencyMs?.[name], durationText),
+  )
   return [
     ...names.map(name => ({
       ...axis(durationMs),
       title: `${counted[name]} in ${durationText(partMs)}`,
       steps: true,
-      lines: [
-        lineOf(
-          '',
-          parts.map(part => part[name]),
-          numberText,
-        ),
-      ],
+      lines: [lineOf('', part => part[name], numberText)],
     })),
     { ...axis(durationMs), title: 'Latency of the answers', logarithmic: true, lines: latencies },
   ]

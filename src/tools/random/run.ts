@@ -73,7 +73,7 @@ class Run {
   readonly #startedDate: number
   #phase: SimulationProgress['phase'] = 'opening'
   #bettingSince = 0
-  #isComplete = true
+  #isComplete = false
   #isStopped = false
   /** The last balances while calls are sent again at the end. */
   readonly #seen = new Map<Account, Decimal>()
@@ -114,13 +114,11 @@ class Run {
   async play(): Promise<SimulationReport> {
     const network = this.#network
     this.#settings.listeners.onRejected = error => network.fail(error)
-    let isPlayed = false
     const played = this.#playAll().then(() => {
-      isPlayed = true
+      this.#isComplete = true
     })
     await Promise.race([played, network.over]).finally(() => network.stop())
-    this.#isComplete = isPlayed
-    if (!isPlayed) {
+    if (!this.#isComplete) {
       this.#faults?.endOfCalls()
       this.#giveUp()
     }
@@ -366,7 +364,6 @@ class Run {
     const { target, seed, runId, chaos, concurrency, clock } = this.#settings
     const { requests, faultsInjected } = this.#network
     const { differencesCount, differences } = this.#judge
-    const counts = this.#counts
     const durationMs = clock.now() - this.#startedAt
     const inconclusive = this.#inconclusive()
     const faults = this.#faults?.result() ?? null
@@ -381,7 +378,7 @@ class Run {
       chaos,
       concurrency,
       requests,
-      counts,
+      counts: this.#counts,
       differencesCount,
       inconclusive,
       faults,

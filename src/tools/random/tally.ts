@@ -13,17 +13,14 @@ export class Tally {
   /** Definitely. */
   hasAnswered = false
   readonly #latencies = new Histogram()
-  readonly #counts: SimulationCounts
 
-  constructor(counts: SimulationCounts) {
-    this.#counts = counts
-  }
+  constructor(readonly counts: SimulationCounts) {}
 
   record({ operation, transactionId }: Transaction, reading: Reading, milliseconds: number): void {
     const short = shortOf(reading)
     // D19: an unsettlement that arrives before its settlement is not a failure.
-    if (operation === 'unsettlement' && isNotFound(reading)) this.#counts.earlyUnsettlements += 1
-    else if (reading.kind === 'no-answer' || reading.kind === 'fault') this.#counts.failedCalls += 1
+    if (operation === 'unsettlement' && isNotFound(reading)) this.counts.earlyUnsettlements += 1
+    else if (reading.kind === 'no-answer' || reading.kind === 'fault') this.counts.failedCalls += 1
     this.hasAnswered ||= isDefinite(reading)
     if (reading.kind !== 'no-answer') this.#latencies.record(milliseconds)
     count(this.answers[operation], short)

@@ -12,14 +12,17 @@ export interface SimulationTimeline {
   parts: TimelinePart[]
 }
 
-export interface TimelinePart {
+class PartCounts {
   /** Calls that ended: with an answer, or with a failure of the real network. */
-  calls: number
-  refusals: number
+  calls = 0
+  refusals = 0
   /** 5xx or no answer, without injected faults. */
-  failedCalls: number
-  faultsInjected: number
-  differences: number
+  failedCalls = 0
+  faultsInjected = 0
+  differences = 0
+}
+
+export interface TimelinePart extends PartCounts {
   /** Of the answers; `null`: there was none. */
   latencyMs: Latency | null
   /** The last one that was answered, of the first 50 players: by id, or by `anna EUR` of several accounts. */
@@ -30,12 +33,7 @@ const partsMax = 240
 const firstPartMs = 10
 const playersMax = 50
 
-class Part {
-  calls = 0
-  refusals = 0
-  failedCalls = 0
-  faultsInjected = 0
-  differences = 0
+class Part extends PartCounts {
   readonly latencies = new Histogram()
   readonly balances = new Map<Account, Decimal>()
 }

@@ -19,24 +19,22 @@ interface TransactionContent {
 const betTypes = ['SINGLE', 'MULTIPLE', 'TEASER']
 
 export class Transactions {
-  readonly #runId: string
-  readonly #date: () => number
   #ids = 0
 
   /** @param date milliseconds since 1970 */
-  constructor(runId: string, date: () => number) {
-    this.#runId = runId
-    this.#date = date
-  }
+  constructor(
+    readonly runId: string,
+    readonly date: () => number,
+  ) {}
 
   /** A new id of the run: `"run-b7"` for the kind `b`. */
   newId(kind: string): string {
     this.#ids += 1
-    return `${this.#runId}-${kind}${this.#ids}`
+    return `${this.runId}-${kind}${this.#ids}`
   }
 
   /** Creates a transaction of a bet, and adds it to the bet if it may change a balance. */
-  create(bet: Bet, operation: SimulatedOperation, content: TransactionContent = {}): Transaction {
+  create(bet: Bet, operation: SimulatedOperation, content: TransactionContent): Transaction {
     const { type = null, amount = 0n, misuse } = content
     const { account = bet.account, of = null } = misuse ?? {}
     const transactionId = of?.transactionId ?? this.newId(operation[0] as string)
@@ -54,7 +52,7 @@ export class Transactions {
       body:
         `{"transactionId":"${transactionId}","betId":"${bet.betId}","playerId":${JSON.stringify(account.playerId)},` +
         `${this.#fieldsOf(operation, type, account)}${moneyOf(operation, amount, bet.account, currency)}` +
-        `"transactionDate":"${new Date(this.#date()).toISOString()}"}`,
+        `"transactionDate":"${new Date(this.date()).toISOString()}"}`,
       low: 0n,
       high: 0n,
       sentAt: 0,

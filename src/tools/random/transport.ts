@@ -1,6 +1,5 @@
 /** Sends a transaction to the wallet: over HTTP, or a settlement by the operator's function or command. */
 import type { SettlementRequest } from '../../requests.js'
-import type { SettlementType } from '../../store.js'
 import { parseDecimal } from '../numbers/decimal.js'
 import type { Delivery } from '../wire/http-client.js'
 import { type Settled, settleDirectly } from '../wire/settle.js'
@@ -12,11 +11,7 @@ import { type Reading, readingOf, withoutSecrets } from './reading.js'
 /** `cut-after`, `cut-within`: the connection is closed after the request, or before its last byte. */
 export type SendMode = 'complete' | 'cut-after' | 'cut-within'
 
-export interface Transport {
-  /** Rejects only if the option `sign` throws. */
-  post(transaction: Transaction, mode: SendMode): Promise<Reading>
-  close(): void
-}
+export type Transport = ReturnType<typeof createTransport>
 
 const cut = (pieces: Delivery['pieces']): Delivery => ({ pieces, pauseMs: 0, leave: async () => {} })
 const deliveries = {
@@ -24,7 +19,7 @@ const deliveries = {
   'cut-within': cut(request => [request.subarray(0, -Math.ceil(request.length / 8))]),
 }
 
-export function createTransport(settings: TargetSettings): Transport {
+export function createTransport(settings: TargetSettings) {
   const { base, target, settle } = settings
   const client = createWalletClient(settings)
   const urls = {
@@ -34,17 +29,14 @@ export function createTransport(settings: TargetSettings): Transport {
     settlement: typeof settle === 'object' && 'url' in settle ? settle.url : base,
   }
   return {
-    async post(transaction, mode) {
+    /** Rejects only if the option `sign` throws. */
+    async post(transaction: Transaction, mode: SendMode): Promise<Reading> {
       const { operation, body } = transaction
       if (operation === 'settlement' && settle !== 'unsupported' && !('url' in settle)) {
         // A function cannot be cut in the middle: the request counts as lost before it arrived.
         if (mode === 'cut-within') return { kind: 'no-answer', reason: mode }
-        const settled = await settleDirectly(
-          settle,
-          settlementOf(transaction),
-          settings.timeoutMs,
-          client.mask,
-        )
+        const settlement = settlementOf(transaction)
+        const settled = await settleDirectly(settle, settlement, settings.timeoutMs, client.mask)
         if (mode === 'cut-after') return { kind: 'no-answer', reason: mode }
         return withoutSecrets(settledReading(settled), client.mask)
       }
@@ -56,18 +48,11 @@ export function createTransport(settings: TargetSettings): Transport {
   }
 }
 
-function settlementOf({ transactionId, bet, account, type, amount, body }: Transaction): SettlementRequest {
-  const { transactionDate } = JSON.parse(body) as { transactionDate: string }
-  return {
-    transactionId,
-    betId: bet.betId,
-    playerId: account.playerId,
-    type: type as SettlementType,
-    amount: shown(amount, account),
-    currency: account.currency,
-    transactionDate,
-  }
-}
+/** What the body says, with the amount as text. */
+const settlementOf = ({ body, amount, account }: Transaction): SettlementRequest => ({
+  ...JSON.parse(body),
+  amount: shown(amount, account),
+})
 
 /** Converts the outcome of a direct settlement to an answer over HTTP. */
 export function settledReading(settled: Settled): Reading {

@@ -63,6 +63,12 @@ export class Sum {
   }
 }
 
+export function sumOf(amounts: Iterable<DecimalText>): DecimalText {
+  const sum = new Sum()
+  for (const amount of amounts) sum.add(amount)
+  return textOf(sum.total())
+}
+
 /** Adds to the sum of this key, such as a currency. */
 export function addTo<Key>(sums: Map<Key, Sum>, key: Key, amount: DecimalText): void {
   const sum = sums.get(key) ?? new Sum()
@@ -75,13 +81,7 @@ export const amountText = (amount: DecimalText, currency: string | null) =>
   currency === null ? amount : textOf(exactly(amount), isoMinorUnits(currency))
 
 /** `30.00 EUR`. */
-export function moneyText({
-  amount,
-  currency,
-}: {
-  amount: DecimalText | null
-  currency: string | null
-}): string {
+export function moneyText(amount: DecimalText | null, currency: string | null): string {
   if (amount === null) return 'an amount that the report does not state'
   return `${amountText(amount, currency)} ${currency ?? '(unknown currency)'}`
 }

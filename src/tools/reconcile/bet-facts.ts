@@ -109,7 +109,7 @@ export class BetFacts {
   }
 
   #holdings({ status, stake, currency, credits }: NonNullable<BetHistory['bet']>): string[] {
-    const money = (amount: DecimalText | null) => (amount === null ? 'none' : moneyText({ amount, currency }))
+    const money = (amount: DecimalText | null) => (amount === null ? 'none' : moneyText(amount, currency))
     const held = Object.entries(credits).map(
       ([type, { live, reversed, owed }]) =>
         `; ${type}: live ${money(live)}, reversed ${money(reversed)}, uncollected ${money(owed)}`,

@@ -19,8 +19,9 @@ import {
 } from './difference.js'
 import { countedOf, type Entry } from './entry.js'
 import { explanationOf } from './explanations.js'
-import { type GroupSum, Groups } from './groups.js'
+import { type GroupSum, largestGroups, type Part } from './groups.js'
 import { differingFields } from './pairs.js'
+import { Partitions } from './partitions.js'
 
 export interface KindTotal {
   kind: DifferenceKind
@@ -56,8 +57,8 @@ const groupsMax = 100
 
 export class Collection {
   readonly #kinds = new Map(differenceKinds.map(kind => [kind, new OfKind()]))
-  readonly #bets = new Groups()
-  readonly #players = new Groups()
+  readonly #bets = new Partitions<Part>()
+  readonly #players = new Partitions<Part>()
   #count = 0
 
   /**
@@ -82,16 +83,16 @@ export class Collection {
     ofKind.kept.push(difference)
     if (ofKind.kept.length >= 2 * this.max) ofKind.kept = largest(ofKind.kept, this.max)
     this.#count += 1
-    this.#bets.add(this.#count, partsOf('betId', judged, inWallet))
-    this.#players.add(this.#count, partsOf('playerId', judged, inWallet))
+    for (const part of partsOf('betId', judged, inWallet)) this.#bets.add(part.id ?? '', part)
+    for (const part of partsOf('playerId', judged, inWallet)) this.#players.add(part.id ?? '', part)
   }
 
   result(): Collected {
     const kinds = [...this.#kinds].filter(([, { count }]) => count > 0)
     kinds.sort(([, one], [, other]) => compare(other.gross.total(), one.gross.total()))
     const differences = kinds.flatMap(([, { kept }]) => largest(kept, this.max))
-    const count = kinds.reduce((sum, [, ofKind]) => sum + ofKind.count, 0)
-    const [bets, players] = [this.#bets.largest(groupsMax), this.#players.largest(groupsMax)]
+    const bets = largestGroups(this.#bets, groupsMax)
+    const players = largestGroups(this.#players, groupsMax)
     return {
       kinds: kinds.map(([kind, { count, sums }]) => ({
         kind,
@@ -101,7 +102,7 @@ export class Collection {
         effects: [...sums].map(([currency, sum]) => ({ currency, amount: textOf(sum.total()) })),
       })),
       differences,
-      differencesOmitted: count - differences.length,
+      differencesOmitted: this.#count - differences.length,
       bets: bets.groups,
       betsOmitted: bets.omitted,
       players: players.groups,
@@ -123,13 +124,14 @@ function inWalletOf({ kind, row, record, credited }: Judgement): Entry | null {
 
 function differenceOf(judged: Judgement, inWallet: Entry | null): Difference {
   const { kind, row, record, credited, bet } = judged
+  const fields = row === null || record === null ? [] : differingFields(row, record)
   return {
     kind,
     report: row,
     wallet: record,
-    fields: row === null || record === null ? [] : differingFields(row, record),
+    fields,
     effects: effectsOf(row, inWallet),
-    explanation: explanationOf(judged),
+    explanation: explanationOf(judged, fields),
     credited,
     bet,
   }
@@ -147,16 +149,15 @@ function effectsOf(row: Entry | null, inWallet: Entry | null): Difference['effec
 }
 
 /** What each side counts of its bet or player: the sides may name different ones. */
-function partsOf(field: 'betId' | 'playerId', { row, record }: Judgement, inWallet: Entry | null) {
+function partsOf(field: 'betId' | 'playerId', { row, record }: Judgement, inWallet: Entry | null): Part[] {
   const id = row?.[field] ?? record?.[field] ?? null
   const currency = row?.currency ?? inWallet?.currency ?? null
+  const other = { id: inWallet?.[field] ?? id, currency: inWallet?.currency ?? currency }
+  const [report, wallet] = [countedOf(row), countedOf(inWallet)]
+  if (other.id === id && other.currency === currency) return [{ id, currency, report, wallet }]
   return [
-    { id, currency, report: countedOf(row), wallet: '0' },
-    {
-      id: inWallet?.[field] ?? id,
-      currency: inWallet?.currency ?? currency,
-      ...{ report: '0', wallet: countedOf(inWallet) },
-    },
+    { id, currency, report, wallet: '0' },
+    { ...other, report: '0', wallet },
   ]
 }
 

@@ -13,29 +13,17 @@ export interface DateMapping {
   format?: string
 }
 
-export interface Dates {
-  timeZone: string
-  /** @returns UTC with milliseconds, ISO 8601; or why it cannot be read */
-  read(text: string): { date: string } | { problem: string }
-  /** @param date as `read` returns it */
-  dayOf(date: string): string
-  /**
-   * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put
-   * forward over it, it is the first instant after that. `null`: it is none.
-   */
-  boundary(text: unknown): string | null
-}
-
 /**
  * @param invalid throws an error about the mapping
  */
-export function datesOf(given: DateMapping | undefined, invalid: (problem: string) => never): Dates {
+export function datesOf(given: DateMapping | undefined, invalid: (problem: string) => never) {
   const { timeZone, format } = given ?? { timeZone: 'UTC' }
   const zone = zoneOf(timeZone, invalid)
   const parse = format === undefined ? parseIso : formatParser(format, invalid)
   return {
     timeZone,
-    read(text) {
+    /** @returns UTC with milliseconds, ISO 8601; or why it cannot be read */
+    read(text: string): { date: string } | { problem: string } {
       const parsed = parse(text)
       if ('problem' in parsed || !parsed.isLocal) return parsed
       if (given === undefined) {
@@ -49,8 +37,14 @@ export function datesOf(given: DateMapping | undefined, invalid: (problem: strin
         ? { problem: `${shown(text)} does not exist in ${timeZone}: the clock is put forward over it` }
         : { date: isoOf(instant) }
     },
-    dayOf: date => (given === undefined ? date : isoOf(zone.localOf(Date.parse(date)))).slice(0, 10),
-    boundary: text => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
+    /** @param date as `read` returns it */
+    dayOf: (date: string) =>
+      (given === undefined ? date : isoOf(zone.localOf(Date.parse(date)))).slice(0, 10),
+    /**
+     * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put
+     * forward over it, it is the first instant after that. `null`: it is none.
+     */
+    boundary: (text: unknown) => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
   }
 }
 

@@ -1,12 +1,11 @@
 /** What each side says of a difference. What its kind means is said once, above all of the kind. */
 import { difference, moneyText } from './amounts.js'
-import type { Judgement } from './difference.js'
+import type { Difference, Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
-import { differingFields } from './pairs.js'
 
-export function explanationOf(judged: Judgement): string {
+/** @param differing the values that differ */
+export function explanationOf(judged: Judgement, differing: Difference['fields']): string {
   const { kind, row, record } = judged
-  const differing = row === null || record === null ? [] : differingFields(row, record)
   const fields = differing.map(({ field }) => field)
   const sentences = [
     row === null ? noRow : `In the report, ${placeOf(row)}: ${sideText(row, 'refused', fields)}.`,
@@ -27,9 +26,9 @@ const valueNames = { playerId: 'player', betId: 'bet', type: 'type' } as const
 const valueFields = Object.keys(valueNames) as (keyof typeof valueNames)[]
 
 function sideText(entry: ReportRow | WalletRecord, refusal: string, differing: readonly string[]): string {
-  const { accepted, transactionDate, inRange } = entry
+  const { accepted, amount, currency, transactionDate, inRange } = entry
   return [
-    accepted ? moneyText(entry) : refusal,
+    accepted ? moneyText(amount, currency) : refusal,
     ...valueFields.map(field => differing.includes(field) && `${valueNames[field]} ${entry[field]}`),
     transactionDate && `dated ${transactionDate}`,
     !inRange && 'outside of the range',
@@ -42,7 +41,7 @@ function creditedText({ kind, row, credited, bet }: Judgement): string {
   if (row === null || row.operation !== 'settlement') return ''
   const { amount, currency } = row
   if (credited !== null)
-    return `${moneyText({ amount: credited, currency })} of it was credited by your own code; ${moneyText({ amount: difference(amount ?? '0', credited), currency })} is missing.`
+    return `${moneyText(credited, currency)} of it was credited by your own code; ${moneyText(difference(amount ?? '0', credited), currency)} is missing.`
   return kind === 'never-arrived' && bet === null
     ? 'Its bet was not looked up, so your own code may have credited it.'
     : ''

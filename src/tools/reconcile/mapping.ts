@@ -113,17 +113,18 @@ export function mappingOf(given: ReportMapping = {}) {
     check.invalid('delimiter must be one character, no quote and no line end')
   }
   const named = new Map<Field, string>()
-  const constants = new Map<Field, string>()
+  const constants: Partial<Record<Field, string>> = {}
   for (const field of fields) {
     const column: unknown = columns[field] ?? field
     const value = fieldOf(column, 'value')
     if (typeof column === 'string' && column !== '') named.set(field, column)
-    else if (typeof value === 'string' && value !== '') constants.set(field, value)
+    else if (typeof value === 'string' && value !== '') constants[field] = value
     else check.invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
   }
   return {
     columns: named as ReadonlyMap<Field, string>,
-    constants: constants as ReadonlyMap<Field, string>,
+    /** The values for all rows. */
+    constants,
     /** Columns that the mapping names must exist, as the required ones must. */
     isRequired: (field: Field) => requiredFields.includes(field) || typeof columns[field] === 'string',
     operations: wordsOf('operations', given.operations, operationOrder, meaningOf),

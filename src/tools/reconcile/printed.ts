@@ -95,7 +95,7 @@ function sentenceOf({ verdict, wrongReport, rows, kinds, currencies }: Reconcili
 
 /** `41.50 EUR less` for `-41.50`. */
 const moreOrLess = ({ difference, currency }: CurrencyTotal) =>
-  `${moneyText({ amount: magnitudeOf(difference), currency })} ${isNegative(difference) ? 'less' : 'more'}`
+  `${moneyText(magnitudeOf(difference), currency)} ${isNegative(difference) ? 'less' : 'more'}`
 
 /** `2026-11-21T00:00:00Z`: whole seconds are shorter. */
 const timeText = (iso: string) => iso.replace('.000Z', 'Z')

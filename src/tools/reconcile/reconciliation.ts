@@ -63,7 +63,6 @@ const progressEvery = 100_000
 const runningMsMax = 60_000
 
 class Run {
-  readonly #settings: Settings
   readonly #startedMs = performance.now()
   readonly #counts: RowCounts = {
     ...{ report: 0, ignored: 0, outside: 0, wallet: 0 },
@@ -79,14 +78,13 @@ class Run {
   readonly #collection: Collection
   readonly #whole = new WholeReport()
 
-  constructor(settings: Settings) {
-    this.#settings = settings
+  constructor(readonly settings: Settings) {
     this.#collection = new Collection(settings.differencesMax, async each => settings.onDifference?.(each))
   }
 
   async result(): Promise<Reconciliation> {
-    const { from, to, mapping } = this.#settings
-    const opened = await openReports(this.#settings)
+    const { from, to, mapping } = this.settings
+    const opened = await openReports(this.settings)
     await this.#readReport(opened)
     await this.#readWallet(opened.has('transactionDate'))
     this.#compare(opened.has)
@@ -111,7 +109,7 @@ class Run {
 
   async #countRead(side: 'report' | 'wallet'): Promise<void> {
     this.#read[side] += 1
-    if (this.#read[side] % progressEvery === 0) await this.#settings.onProgress?.({ ...this.#read })
+    if (this.#read[side] % progressEvery === 0) await this.settings.onProgress?.({ ...this.#read })
   }
 
   async #readReport(opened: OpenedReport): Promise<void> {
@@ -132,7 +130,7 @@ class Run {
   }
 
   async #readWallet(hasDays: boolean): Promise<void> {
-    const { from, to, marginMs } = this.#settings
+    const { from, to, marginMs } = this.settings
     if (Date.parse(to) > Date.now() - runningMsMax) {
       this.#notes.push(
         'The range ends less than a minute ago: a call whose commit was still running then is missing in the wallet. Compare again in a minute.',
@@ -140,8 +138,8 @@ class Run {
     }
     const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
     const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
-    for await (const transaction of this.#settings.lookups.transactions(range)) {
-      const record = recordOf(transaction, this.#settings)
+    for await (const transaction of this.settings.lookups.transactions(range)) {
+      const record = recordOf(transaction, this.settings)
       if (!hasDays) record.day = ''
       this.#records.add(record.transactionId, record)
       if (record.inRange) {
@@ -167,10 +165,10 @@ class Run {
   }
 
   async #judge(): Promise<void> {
-    const { lookups, lookupsMax } = this.#settings
+    const { lookups, lookupsMax } = this.settings
     const context = {
       lookups: limitedLookups(lookups, lookupsMax, note => this.#notes.push(note)),
-      recordOf: (transaction: RecordedTransaction) => recordOf(transaction, this.#settings),
+      recordOf: (transaction: RecordedTransaction) => recordOf(transaction, this.settings),
       counts: this.#counts,
       totals: this.#totals,
     }

@@ -10,15 +10,7 @@ import { openTable, type TableRow } from './report-table.js'
 import type { ReportSource } from './text-chunks.js'
 
 /** The platform's report, opened: what it says, and its rows. */
-export interface OpenedReport {
-  /** Whether any row can have the field. */
-  has(field: Field): boolean
-  /** Whether any row can have a type: by its column, or by the word for its operation. */
-  hasTypes: boolean
-  /** Some rows at a time. Rows that the mapping ignores are counted only. */
-  rows: AsyncIterable<ReportRow[]>
-  ignored(): number
-}
+export type OpenedReport = Awaited<ReturnType<typeof openReport>>
 
 /**
  * Opens the platform's report: JSON lines if it begins with `{`, otherwise CSV with a header.
@@ -30,14 +22,12 @@ export async function openReport(
   source: ReportSource,
   mapping: Mapping,
   isInRange: (date: string) => boolean,
-  file: string | null = null,
-): Promise<OpenedReport> {
+  file: string | null,
+) {
   const table = await openTable(source, mapping.delimiter, [...mapping.columns.values()])
-  const indexes = indexesOf(table.columns, mapping)
-  const has = (field: Field) => mapping.constants.has(field) || indexes.has(field)
+  const reader = new RowReader(mapping, indexesOf(table.columns, mapping), isInRange, file)
   let ignored = 0
   async function* rows(): AsyncGenerator<ReportRow[]> {
-    const reader = new RowReader(mapping, indexes, isInRange, file)
     for await (const batch of table.rows) {
       const read = batch.map(row => reader.read(row)).filter(row => row !== null)
       ignored += batch.length - read.length
@@ -45,12 +35,22 @@ export async function openReport(
     }
   }
   const typedWords = [...mapping.operations.values()].some(each => each !== null && each.type !== null)
-  return { has, hasTypes: has('type') || typedWords, rows: rows(), ignored: () => ignored }
+  return {
+    /** Whether any row can have the field. */
+    has: (field: Field) => reader.has(field),
+    /** Whether any row can have a type: by its column, or by the word for its operation. */
+    hasTypes: reader.has('type') || typedWords,
+    /** Some rows at a time. Rows that the mapping ignores are counted only. */
+    rows: rows(),
+    ignored: () => ignored,
+  }
 }
 
 /** Which column has the field. */
-function indexesOf(columns: readonly string[], mapping: Mapping): Map<Field, number> {
-  const indexes = new Map<Field, number>()
+type Indexes = Partial<Record<Field, number>>
+
+function indexesOf(columns: readonly string[], mapping: Mapping): Indexes {
+  const indexes: Indexes = {}
   for (const [field, column] of mapping.columns) {
     const index = columns.indexOf(column)
     if (index === -1 && mapping.isRequired(field)) {
@@ -63,7 +63,7 @@ function indexesOf(columns: readonly string[], mapping: Mapping): Map<Field, num
     }
     if (index === -1) continue
     if (columns.includes(column, index + 1)) invalidRow(1, column, 'the header has this column twice')
-    indexes.set(field, index)
+    indexes[field] = index
   }
   return indexes
 }
@@ -77,20 +77,14 @@ const mayBeEmpty: readonly Operation[] = ['unsettlement', 'rollbackbet']
 
 /** Reads one row at a time. What cannot be read is an error with the line and the column. */
 class RowReader {
-  /** Where the mapping has a value for all rows. */
-  readonly #constants: Partial<Record<Field, string>>
-  readonly #indexes: Partial<Record<Field, number>>
   #row: TableRow = { line: 0, cells: [] }
 
   constructor(
     readonly mapping: Mapping,
-    indexes: ReadonlyMap<Field, number>,
+    readonly indexes: Indexes,
     readonly isInRange: (date: string) => boolean,
     readonly file: string | null,
-  ) {
-    this.#constants = Object.fromEntries(mapping.constants)
-    this.#indexes = Object.fromEntries(indexes)
-  }
+  ) {}
 
   /** @returns `null` for a row that the mapping ignores */
   read(row: TableRow): ReportRow | null {
@@ -98,10 +92,10 @@ class RowReader {
     const { operations, statuses, dates } = this.mapping
     const meaning = this.#word('operation', operations)
     // An empty status is a word as any other: platforms write it for what failed, or for what did not.
-    const status = meaning && this.#has('status') ? this.#word('status', statuses) : 'accepted'
+    const status = meaning && this.has('status') ? this.#word('status', statuses) : 'accepted'
     if (meaning === null || status === null) return null
     const { operation } = meaning
-    const transactionDate = this.#has('transactionDate') ? this.#date() : null
+    const transactionDate = this.has('transactionDate') ? this.#date() : null
     const amount = status === 'accepted' ? this.#amount(operation) : null
     const currency = this.#currency()
     if (amount !== null && currency === null) this.#fail('currency', 'is empty')
@@ -126,12 +120,12 @@ class RowReader {
     return invalidRow(this.#row.line, this.mapping.columns.get(field) ?? field, problem)
   }
 
-  #has(field: Field): boolean {
-    return (this.#constants[field] ?? this.#indexes[field]) !== undefined
+  has(field: Field): boolean {
+    return (this.mapping.constants[field] ?? this.indexes[field]) !== undefined
   }
 
   #value(field: Field): ReadJson | undefined {
-    return this.#constants[field] ?? this.#row.cells[this.#indexes[field] ?? -1]
+    return this.mapping.constants[field] ?? this.#row.cells[this.indexes[field] ?? -1]
   }
 
   /** Empty where there is none. */

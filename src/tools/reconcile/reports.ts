@@ -11,11 +11,7 @@ import type { ReportSource } from './text-chunks.js'
  * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`, with the name of the report if there are
  *   several; so do the rows, when they are read
  */
-export async function openReports({
-  reports,
-  mapping,
-  isInRange,
-}: Pick<Settings, 'reports' | 'mapping' | 'isInRange'>): Promise<OpenedReport> {
+export async function openReports({ reports, mapping, isInRange }: Settings): Promise<OpenedReport> {
   const fileOf = (index: number) => (reports.length === 1 ? null : nameOf(reports[index], index))
   let ignored = 0
   const open = (index: number) =>

@@ -2,7 +2,7 @@
 
 import type { Operation } from '../../store.js'
 import { subtract, textOf } from '../numbers/decimal.js'
-import { type DecimalText, difference, negate, Sum } from './amounts.js'
+import { type DecimalText, difference, negate, Sum, sumOf } from './amounts.js'
 import { type Entry, isDebit, operationOrder } from './entry.js'
 
 /** How many rows and transactions there are, and how many of them are no difference. */
@@ -45,7 +45,7 @@ export interface Total {
   difference: DecimalText
 }
 
-export type Side = 'report' | 'wallet'
+type Side = 'report' | 'wallet'
 
 class Counter {
   count = 0
@@ -103,6 +103,7 @@ export const isCounted = ({ report, wallet }: Total) => report.count + wallet.co
 
 /** A change of the players' balances in one currency, as each side counts it. */
 export interface CurrencyTotal {
+  /** `null`: unknown. */
   currency: string | null
   /** Positive: the players got more than they paid. */
   report: DecimalText
@@ -115,13 +116,11 @@ export interface CurrencyTotal {
 export function currencyTotalsOf(totals: readonly Total[]): CurrencyTotal[] {
   const currencies = [...new Set(totals.map(({ currency }) => currency))]
   return currencies.map(currency => {
-    const net = (side: Side) => {
-      const sum = new Sum()
-      for (const { operation, [side]: each, ...total } of totals) {
-        if (total.currency === currency) sum.add(isDebit(operation) ? negate(each.amount) : each.amount)
-      }
-      return textOf(sum.total())
-    }
+    const ofCurrency = totals.filter(total => total.currency === currency)
+    const net = (side: Side) =>
+      sumOf(
+        ofCurrency.map(({ operation, [side]: { amount } }) => (isDebit(operation) ? negate(amount) : amount)),
+      )
     const [report, wallet] = [net('report'), net('wallet')]
     return { currency, report, wallet, difference: difference(wallet, report) }
   })

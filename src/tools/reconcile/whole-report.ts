@@ -37,7 +37,6 @@ function isRewritten(inReport: string, inWallet: string): boolean {
   return inReport !== inWallet && (isForm || lostZeros) && inSpreadsheet(inReport) === inSpreadsheet(inWallet)
 }
 
-type Counted = Pick<RowCounts, 'report' | 'outside' | 'ignored' | 'wallet'>
 type Ids = readonly [inReport: string, inWallet: string]
 
 /** What one side alone has. */
@@ -73,7 +72,7 @@ export class WholeReport {
   }
 
   /** @returns `null`: it may be that of the wallet */
-  result(counted: Counted, has: OpenedReport['has']): WrongReport | null {
+  result(counted: RowCounts, has: OpenedReport['has']): WrongReport | null {
     const { report, wallet } = counted
     if (report === 0 && wallet > 0 && !this.#hasPair) return noRows(counted)
     const { matched, example } = this.#matches()
@@ -129,7 +128,7 @@ function contentOf(
   return [operation, money, player.trim().toLowerCase(), minute].join(' ')
 }
 
-function noRows({ outside, ignored, wallet }: Counted): WrongReport {
+function noRows({ outside, ignored, wallet }: RowCounts): WrongReport {
   const others = [
     outside > 0 && `${countText(outside, 'row')} outside of it`,
     ignored > 0 && `${countText(ignored, 'row')} that the mapping ignores`,

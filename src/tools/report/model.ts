@@ -115,4 +115,5 @@ export function firstOf<T>(all: readonly T[], total: number | undefined, max: nu
   return { shown, more: total - shown.length }
 }
 
-export const textOfCell = (cell: Cell) => (typeof cell === 'string' ? cell : cell.text)
+export const partsOfCell = (cell: Cell) =>
+  typeof cell === 'string' ? { text: cell, tone: 'none' as const, link: undefined } : cell

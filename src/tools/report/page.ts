@@ -8,6 +8,7 @@ import {
   type Fact,
   type Finding,
   firstOf,
+  partsOfCell,
   printedSections,
   type Report,
   shownMax,
@@ -111,7 +112,7 @@ export function tableOf({ columns, rows, total }: Omit<Table, 'kind'>): Markup {
 const classOf = ({ isNumber = false }: Column) => (isNumber ? html` class="number"` : null)
 
 function cellOf(cell: Cell, column: Column): Markup {
-  const { text, tone, link } = typeof cell === 'string' ? { text: cell, tone: 'none', link: undefined } : cell
+  const { text, tone, link } = partsOfCell(cell)
   const shown = link === undefined ? text : html`<a href="#${link}">${text}</a>`
   return html`<td data-name="${column.name}"${classOf(column)}><span class="${tone}">${shown}</span></td>`
 }

@@ -9,8 +9,6 @@ const night = `
   --paper: #14171b; --ink: #e4e7ea; --soft: #a3abb5; --line: #363c44; --wash: #1d2126;
   --pass: #6fc9ae; --fail: #ff8b7e; --warn: #e4b45e; --none: #a3abb5; --call: #7fb4de;`
 
-export const palettes = { day, night }
-
 export const style = html`
 :root {${day} color-scheme: light dark;
   --serif: Charter, 'Bitstream Charter', 'Iowan Old Style', 'Palatino Linotype', Georgia, 'Noto Serif', serif;

@@ -3,15 +3,16 @@ import { onOneLine } from '../../visible-text.js'
 import { shortText } from './figures.js'
 import {
   type Block,
+  type Cell,
   type Fact,
   type Finding,
   firstOf,
+  partsOfCell,
   printedSections,
   type Report,
   shownMax,
   type Table,
   type Tone,
-  textOfCell,
 } from './model.js'
 
 /**
@@ -80,33 +81,24 @@ const widest = (texts: readonly string[]) => Math.max(0, ...texts.map(text => te
 /** Columns with two spaces between them. */
 function tableLines({ columns, rows, total }: Table, paint: Paint): string[] {
   const { shown, more } = firstOf(rows, total, shownMax.text)
-  const names = columns.map(({ name }) => name)
-  const cells = shown.map(row => row.map(cell => plain(textOfCell(cell))))
-  const widths = names.map((name, index) => widest([name, ...cells.map(row => row[index] ?? '')]))
-  const line = (texts: readonly string[], paintAt: (index: number, text: string) => string) =>
-    texts
-      .map((text, index) => {
+  const names: readonly Cell[] = columns.map(({ name }) => name)
+  const cells = [names, ...shown].map(row =>
+    row.map(partsOfCell).map(({ text, tone }) => ({ text: plain(text), tone })),
+  )
+  const widths = columns.map((_, index) => widest(cells.map(row => row[index]?.text ?? '')))
+  const lines = cells.map(row =>
+    row
+      .map(({ text, tone }, index) => {
         const width = widths[index] ?? 0
-        const isLast = index === texts.length - 1
-        if (columns[index]?.isNumber) return paintAt(index, text.padStart(width))
-        return paintAt(index, isLast ? text : text.padEnd(width))
+        const isLast = index === row.length - 1
+        const onLeft = isLast ? text : text.padEnd(width)
+        const padded = columns[index]?.isNumber ? text.padStart(width) : onLeft
+        return tone === 'none' ? padded : paint(tone, padded)
       })
       .join('  ')
-      .trimEnd()
-  const toneAt = (row: number, index: number) => {
-    const cell = shown[row]?.[index]
-    return typeof cell === 'object' ? cell.tone : 'none'
-  }
-  return [
-    line(names, (_, text) => text),
-    ...cells.map((texts, row) =>
-      line(texts, (index, text) => {
-        const tone = toneAt(row, index)
-        return tone === 'none' ? text : paint(tone, text)
-      }),
-    ),
-    ...moreLines(more),
-  ]
+      .trimEnd(),
+  )
+  return [...lines, ...moreLines(more)]
 }
 
 function findingLines(

@@ -38,11 +38,6 @@ export function baseUrlOf(value: unknown): URL {
   return url
 }
 
-/** The base URL without a slash at its end: paths are appended to it. */
-export function targetOf(base: URL): string {
-  return `${base.origin}${base.pathname.replace(/\/+$/, '')}`
-}
-
 export function checkCredentials(credentials: unknown): void {
   const { username, password } = (credentials ?? {}) as Record<string, unknown>
   if (!isText(username) || username.includes(':'))

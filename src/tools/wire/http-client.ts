@@ -54,15 +54,12 @@ function describeError({ message, code = '' }: Error & { code?: string }): strin
 }
 
 export class HttpClient {
-  readonly #tls: ConnectionOptions
   /** By origin. The connection that was used last is used first, so that surplus ones expire. */
   readonly #idle = new Map<string, Connection[]>()
   readonly #all = new Set<Connection>()
   readonly #sweep = setInterval(() => this.#closeExpired(), sweepEveryMs).unref()
 
-  constructor(tls: ConnectionOptions) {
-    this.#tls = tls
-  }
+  constructor(readonly tls: ConnectionOptions) {}
 
   /** Never rejects. */
   async send(call: HttpCall): Promise<HttpReply> {
@@ -96,7 +93,7 @@ export class HttpClient {
   }
 
   #open(url: URL): Connection {
-    const connection: Connection = new Connection(openSocket(url, this.#tls), {
+    const connection: Connection = new Connection(openSocket(url, this.tls), {
       onIdle: () => {
         const idle = this.#idle.get(url.origin) ?? []
         this.#idle.set(url.origin, idle)
@@ -166,11 +163,10 @@ class Connection {
 
   #receive(chunk: Buffer): void {
     if (this.isClosed) return
-    if (this.#pending === null) this.fail('data came without a request')
-    else this.#read(chunk)
-  }
-
-  #read(chunk: Buffer): void {
+    if (this.#pending === null) {
+      this.fail('data came without a request')
+      return
+    }
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
     const parsed = parseAnswer(this.#received, false)
     if (parsed === 'incomplete') {

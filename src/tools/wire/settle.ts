@@ -13,10 +13,10 @@ export type Settled =
   | { kind: 'refused'; errorCode: string }
   | { kind: 'unknown'; reason: string }
 
-/** A settlement as JSON, its amount as a number with all its digits. */
 /** A controller of a framework may answer 2xx with the outcome of `recordSettlement` as it is. */
 export const isRefusedIn = (text: string): boolean => /^\s*\{\s*"ok"\s*:\s*false\b/.test(text)
 
+/** A settlement as JSON, its amount as a number with all its digits. */
 export function settlementBody(settlement: SettlementRequest): string {
   return write({ ...settlement, amount: raw(settlement.amount) })
 }

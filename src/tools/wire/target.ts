@@ -1,9 +1,8 @@
 /** The options of the wallet that the audit and the simulator call, and how its bets are settled. */
-import type { ConnectionOptions } from 'node:tls'
 import { fieldOf } from '../../foreign-values.js'
 import type { SettlementRequest } from '../../requests.js'
 import { isoMinorUnits } from '../numbers/minor-units.js'
-import { baseUrlOf, check, checkCredentials, headersOf, isText, targetOf, urlOf } from './checks.js'
+import { baseUrlOf, check, checkCredentials, headersOf, isText, urlOf } from './checks.js'
 import { notAsync } from './operator-functions.js'
 
 /** The wallet under test. */
@@ -102,23 +101,6 @@ type Settle =
   | { command: string }
   | SettleFunction
 
-export interface TargetSettings {
-  base: URL
-  /** The base URL without a slash at its end: paths are appended to it. */
-  target: string
-  credentials: { username: string; password: string } | null
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string>>
-  sign: ((request: SignedRequest) => Record<string, string> | Promise<Record<string, string>>) | null
-  /** That `sign` has as its property `secret`: no output shows it. */
-  signSecret: string | null
-  tls: ConnectionOptions
-  settle: Settle
-  timeoutMs: number
-  minorUnitsOf(currency: string): number
-  signal: StopSignal | null
-}
-
 export const targetOptionNames = [
   'baseUrl',
   'credentials',
@@ -131,15 +113,17 @@ export const targetOptionNames = [
   'signal',
 ] as const satisfies readonly (keyof WalletTarget)[]
 
+export type TargetSettings = ReturnType<typeof targetSettingsOf>
+
 /**
  * Checks the options of the target and completes them.
  *
  * @param settleDefault how bets are settled where `settle` is not given
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
-export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOption): TargetSettings {
+export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOption) {
   const base = baseUrlOf(options.baseUrl)
-  const target = targetOf(base)
+  const target = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
   const { credentials, tls = {}, signal, settle = settleDefault, timeoutMs = 10_000 } = options
   if (credentials !== undefined) checkCredentials(credentials)
   for (const name of ['sign', 'minorUnits'] as const) check.func(name, options[name])
@@ -151,15 +135,18 @@ export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOpt
   const signSecret = fieldOf(options.sign, 'secret')
   return {
     base,
+    /** The base URL without a slash at its end: paths are appended to it. */
     target,
     credentials: credentials ?? null,
+    /** Names in lower case. */
     headers: headersOf('headers', options.headers),
     sign: options.sign?.bind(options) ?? null,
+    /** That `sign` has as its property `secret`: no output shows it. */
     signSecret: isText(signSecret) ? signSecret : null,
     tls,
     settle: settleOf(settle, target),
     timeoutMs: check.whole('timeoutMs', timeoutMs, 1, 600_000),
-    minorUnitsOf: currency =>
+    minorUnitsOf: (currency: string) =>
       check.whole(
         `minorUnits(${JSON.stringify(currency)})`,
         notAsync(check, 'minorUnits', minorUnits?.(currency)) ?? isoMinorUnits(currency),

@@ -1,7 +1,7 @@
 /** Calls of the wallet under test: with its credentials and signatures, and a mask for what it answers. */
 import { basicOf } from './checks.js'
-import { type HttpCall, HttpClient, type HttpReply } from './http-client.js'
-import { type Mask, maskOf, secretsIn, secretsOf } from './secrets.js'
+import { type HttpCall, HttpClient } from './http-client.js'
+import { maskOf, secretsIn, secretsOf } from './secrets.js'
 import type { TargetSettings } from './target.js'
 
 /** How calls are authenticated. */
@@ -16,29 +16,23 @@ export interface WalletCall extends Omit<HttpCall, 'headers' | 'timeoutMs'> {
   timeoutMs?: number | undefined
 }
 
-export interface WalletClient {
-  /**
-   * Sends JSON.
-   *
-   * @returns the reply as it came, and a mask for reports: the wallet may repeat the secrets of the request
-   * @throws what the option `sign` throws
-   */
-  send(call: WalletCall): Promise<{ reply: HttpReply; mask: Mask }>
-  /** Of the secrets in the options. */
-  readonly mask: Mask
-  /** Closes all connections. The next call opens one. */
-  disconnect(): void
-  close(): void
-}
+export type WalletClient = ReturnType<typeof createWalletClient>
 
-export function createWalletClient(settings: TargetSettings): WalletClient {
+export function createWalletClient(settings: TargetSettings) {
   const { base } = settings
   const client = new HttpClient(settings.tls)
   const given = [...secretsOf(settings), ...secretsIn(fixedHeaders(settings, base))]
   const mask = maskOf(given)
   return {
+    /** Of the secrets in the options. */
     mask,
-    async send({ caller = settings, headers, timeoutMs = settings.timeoutMs, ...call }) {
+    /**
+     * Sends JSON.
+     *
+     * @returns the reply as it came, and a mask for reports: the wallet may repeat the secrets of the request
+     * @throws what the option `sign` throws
+     */
+    async send({ caller = settings, headers, timeoutMs = settings.timeoutMs, ...call }: WalletCall) {
       const { url, method = 'POST', body } = call
       const fixed = { ...fixedHeaders({ ...settings, ...caller }, url), ...headers }
       const sign = url.origin === base.origin ? caller.sign : null
@@ -54,6 +48,7 @@ export function createWalletClient(settings: TargetSettings): WalletClient {
       const isGiven = sign === null && caller === settings
       return { reply, mask: isGiven ? mask : maskOf([...given, ...secretsIn(all)]) }
     },
+    /** Closes all connections. The next call opens one. */
     disconnect: () => client.disconnect(),
     close: () => client.close(),
   }

@@ -4,11 +4,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SettlementRequest } from '../../../src/requests.js'
+import { Transactions } from '../../../src/tools/random/transactions.js'
 import { createTransport, settledReading } from '../../../src/tools/random/transport.js'
 import { signerOf } from '../../../src/tools/wire/signer.js'
 import { targetSettingsOf, type WalletTarget } from '../../../src/tools/wire/target.js'
 import { fixedHeaders } from '../../../src/tools/wire/wallet-client.js'
-import { decimal, newBet, openedAccount, transactionOf } from './objects.js'
+import { decimal, newBet, openedAccount } from './objects.js'
 
 const open: { close(): void }[] = []
 afterEach(() => {
@@ -18,16 +19,18 @@ afterEach(() => {
 const settingsOf = (target: Partial<WalletTarget>) =>
   targetSettingsOf({ baseUrl: 'http://127.0.0.1:9/wallet', ...target }, { url: '/settlement' })
 
-function settlement() {
-  const { bet } = newBet(openedAccount('100.00'), 10_00n)
-  const transaction = transactionOf(bet, 'settlement', 5_50n, 'BET_PAID')
-  return { ...transaction, body: '{"transactionDate":"2026-11-21T10:00:00.000Z"}' }
-}
+const transactions = new Transactions('run', () => Date.parse('2026-11-21T10:00:00.000Z'))
 
-function post(target: Partial<WalletTarget>, mode: 'complete' | 'cut-after' | 'cut-within' = 'complete') {
+function post(
+  target: Partial<WalletTarget>,
+  mode: 'complete' | 'cut-after' | 'cut-within' = 'complete',
+  content: { currency?: string } = {},
+) {
   const transport = createTransport(settingsOf(target))
   open.push(transport)
-  return transport.post(settlement(), mode)
+  const { bet } = newBet(openedAccount('100.00'), 10_00n)
+  const settlement = { type: 'BET_PAID', amount: 5_50n, ...content } as const
+  return transport.post(transactions.create(bet, 'settlement', settlement), mode)
 }
 
 describe('the headers of a request', () => {
@@ -95,8 +98,10 @@ describe('a settlement by a function', () => {
       },
     })
     expect(reading).toMatchObject({ kind: 'success', status: 200, balance: null })
-    expect(calls).toMatchObject([
+    expect(calls).toEqual([
       {
+        transactionId: expect.stringMatching(/^run-s/),
+        betId: expect.stringMatching(/^b/),
         playerId: 'ann',
         type: 'BET_PAID',
         amount: '5.50',
@@ -104,6 +109,15 @@ describe('a settlement by a function', () => {
         transactionDate: '2026-11-21T10:00:00.000Z',
       },
     ])
+  })
+
+  test('in the currency of another account is called with this currency', async () => {
+    const currencies: string[] = []
+    const settle = ({ currency }: SettlementRequest) => {
+      currencies.push(currency)
+    }
+    await post({ settle }, 'complete', { currency: 'JPY' })
+    expect(currencies).toEqual(['JPY'])
   })
 
   test.each([

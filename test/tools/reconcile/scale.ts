@@ -92,7 +92,7 @@ function writeFile(file: string): void {
 /** Both sides, read and parsed, and not compared. */
 async function readAlone(file: string): Promise<number> {
   let count = 0
-  const { rows: batches } = await openReport(file, mappingOf(), () => true)
+  const { rows: batches } = await openReport(file, mappingOf(), () => true, null)
   for await (const batch of batches) count += batch.length
   for await (const { transactionId } of lookups.transactions()) if (transactionId !== '') count += 1
   return count
