@@ -19,8 +19,8 @@ export const owedOf = ({ credits }: Pick<RecordedBet, 'credits'>): Decimal =>
 /**
  * What is owed, of the bets that the filter names. Reads every bet.
  *
- * @returns the sum of each currency, the bets in the order of their last refusal, and how many imported bets a
- *   filter by time leaves out: they have none
+ * @returns the sum of each currency, the bets in the order of their last refusal, and how many imported bets
+ *   a filter by time leaves out: they have none
  */
 export async function findOwed(
   lookups: Pick<WalletLookups, 'owed'>,

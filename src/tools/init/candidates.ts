@@ -15,8 +15,8 @@ export const wordsOf = (name: string): string[] =>
 const has = (name: string, words: ReadonlySet<string>) => wordsOf(name).some(word => words.has(word))
 
 /**
- * `reason`: why it can be the one; not `likely`: it is offered, but never taken without asking, and beside a likely one
- * it is no reason to ask. `problem`: why it cannot be the one, although its name says so.
+ * `reason`: why it can be the one; not `likely`: it is offered, but never taken without asking, and beside a
+ * likely one it is no reason to ask. `problem`: why it cannot be the one, although its name says so.
  */
 type Judgement = { reason: string; likely: boolean } | { problem: string } | null
 

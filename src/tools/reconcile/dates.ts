@@ -41,8 +41,8 @@ export function datesOf(given: DateMapping | undefined, invalid: (problem: strin
     dayOf: (date: string) =>
       (given === undefined ? date : isoOf(zone.localOf(Date.parse(date)))).slice(0, 10),
     /**
-     * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put
-     * forward over it, it is the first instant after that. `null`: it is none.
+     * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are
+     * put forward over it, it is the first instant after that. `null`: it is none.
      */
     boundary: (text: unknown) => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
   }
