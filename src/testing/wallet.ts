@@ -7,6 +7,7 @@ import type {
   Operation,
   Transaction,
   WalletChanges,
+  WalletSnapshot,
   WalletStore,
 } from '../store.js'
 import { sameAmount, sameBet, sameTransaction } from './equality.js'
@@ -110,13 +111,15 @@ export class Wallet {
     const before = await this.#picture(changes)
     const result = await this.commit(changes)
     this.#check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
-    if (result.snapshot) {
-      const { operation, transactionId, playerId, betId } = changes.transaction
-      const current = shown(await this.store.load({ operation, transactionId, playerId, betId }))
-      const what = `the snapshot of the conflict to be what load returns: ${current}`
-      this.#check(shown(result.snapshot) === current, what, shown(result.snapshot))
-    }
     const after = await this.#picture(changes)
+    if (result.snapshot) {
+      const [expected, actual] = [shown(after), shown(pictureOf(result.snapshot))]
+      this.#check(
+        actual === expected,
+        `the snapshot of the conflict to be what load returns: ${expected}`,
+        actual,
+      )
+    }
     const written = Object.keys(before).filter(part => after[part] !== before[part])
     this.#check(
       written.length === 0,
@@ -223,20 +226,10 @@ export class Wallet {
   }
 
   /** Every record that the changes touch, each as text, to compare it before and after. */
-  async #picture({ transaction, bet }: WalletChanges): Promise<Record<string, string>> {
+  async #picture({ transaction, bet }: WalletChanges) {
     const { operation, transactionId, playerId, betId } = transaction
-    const snapshot = await this.#untraced.load({
-      operation,
-      transactionId,
-      playerId,
-      betId: bet?.betId ?? betId,
-    })
-    const accounts = snapshot.accounts.map(each => ({ ...each, balance: withoutTrailingZeros(each.balance) }))
-    return {
-      accounts: shown(accounts.map(shown).sort()),
-      bet: shown(snapshot.bet),
-      transaction: shown(snapshot.transaction),
-    }
+    const keys = { operation, transactionId, playerId, betId: bet?.betId ?? betId }
+    return pictureOf(await this.#untraced.load(keys))
   }
 
   /** Bets and transactions are found by their ids alone, unless the store has partitions. */
@@ -257,4 +250,14 @@ export class Wallet {
 
 function withoutTrailingZeros(amount: unknown): unknown {
   return isDecimal(amount) && amount.includes('.') ? amount.replace(/(?:\.|(?<![.0]))0+$/, '') : amount
+}
+
+/** A snapshot as text: its accounts may come in any order, and balances with zeros at their end. */
+export function pictureOf({ accounts, bet, transaction }: WalletSnapshot): Record<string, string> {
+  const trimmed = accounts.map(each => ({ ...each, balance: withoutTrailingZeros(each.balance) }))
+  return {
+    accounts: shown(trimmed.map(shown).sort()),
+    bet: shown(bet),
+    transaction: shown(transaction),
+  }
 }

@@ -3,7 +3,7 @@ import type { WalletSnapshot } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import { anna, keys, placeBet, settleBet } from '../changes.js'
 import { shown } from '../trace.js'
-import type { Wallet } from '../wallet.js'
+import { pictureOf, type Wallet } from '../wallet.js'
 
 const unknownPlayer = { ...anna, playerId: 'unknown' }
 
@@ -59,6 +59,7 @@ export const confirmedLoadCases = casesOf({
 
 async function expectSame(context: CaseContext, { store }: Wallet): Promise<void> {
   if (store.loadConfirmed === undefined) return
-  const [expected, actual] = [await store.load(keys), await store.loadConfirmed(keys)]
-  context.check(shown(actual) === shown(expected), `the same as load: ${shown(expected)}`, actual)
+  const expected = shown(pictureOf(await store.load(keys)))
+  const actual = shown(pictureOf(await store.loadConfirmed(keys)))
+  context.check(actual === expected, `the same as load: ${expected}`, actual)
 }
