@@ -77,7 +77,7 @@ test('release 1 and the next one run together, are restarted, and are rolled bac
   await expect(start(next)).rejects.toMatchObject({ code: 'SCHEMA_VERSION' })
 
   // The migration of the next release, by the operator's tool.
-  // It alters each table in a database transaction of its own: a commit under way has locked one of two tables.
+  // One table per database transaction: of two, a commit may have locked the second, and wait for the first.
   for (const table of ['bets', 'transactions']) {
     await pool.query(`ALTER TABLE ${schema}.${table} ADD COLUMN IF NOT EXISTS added text`)
   }

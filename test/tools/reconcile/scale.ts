@@ -5,8 +5,7 @@
  *
  * The report is a CSV file in another order than the wallet's records; these are made in the process, which is faster
  * than any database: the ratio is worse than an operator will see. One of 10,000 rows differs. Every phase is a
- * process of its own. Limits: 200 MB, and seven times the CPU time of the reading alone: 4.9 to
- * 6.7 times were measured.
+ * process of its own. Limits: 200 MB, and seven times the CPU time of the reading alone (measured: 4.9 to 6.7).
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
