@@ -212,9 +212,12 @@ function isInexact(result: Failed, { minorUnits }: Facts): boolean {
   return kind === 'balance' && isFine(difference) && isOfBalance
 }
 
+/** Of an amount with more, a parser that reads numbers as doubles loses digits. */
+const digitsOfDouble = 15
+
 /**
  * Whether the balance is wrong by less than any call of the case moves: none was executed twice, or not at
- * all. Nor is it one amount in place of another one.
+ * all. Nor is it one amount in place of another one, or the digits that a double loses.
  */
 function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean {
   const size = parseDecimal(difference?.replace('-', '') ?? '')
@@ -224,7 +227,13 @@ function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean 
     return (isReading || amount === null ? null : parseDecimal(amount.text)) ?? []
   })
   const isSwapped = amounts.some(one => amounts.some(other => compare(add(one, size), other) === 0))
-  return amounts.length > 0 && !isSwapped && amounts.every(amount => compare(size, amount) < 0)
+  const isOfDouble = ({ units }: Decimal) => String(units).length > digitsOfDouble
+  return (
+    amounts.length > 0 &&
+    !isSwapped &&
+    !amounts.some(isOfDouble) &&
+    amounts.every(amount => compare(size, amount) < 0)
+  )
 }
 
 /**

@@ -30,7 +30,7 @@ const headersShown = [
 
 /**
  * What has sent an answer that is neither a success nor an error of the interface; `null`: it is one of them,
- * or there is none. A 500 without an error record is a fault of the wallet.
+ * or there is none. A 500 without an error record may be a fault of the wallet, of one case or another.
  */
 export function senderOf({ status, balance, errorCode, fields, text }: Answer): string | null {
   if (status === null || balance !== null || errorCode !== null || status === 500) return null
@@ -52,31 +52,31 @@ function wrapperOf(fields: ReadonlyMap<string, ReadJson>): string | null {
   return null
 }
 
-/** Error codes of refusals that must be seen before their status says something of a filter. */
-const codesLeast = 3
+/** Reasons for refusals that must be seen before their status says something of a filter. */
+const reasonsLeast = 3
 
 /** Of one audit, by sender. */
 export class ForeignAnswerLog {
   readonly #bySender = new Map<string, ForeignAnswers>()
-  /** The refusals in the form of the interface, by status, and their codes. */
-  readonly #refusals = new Map<number, { seen: ForeignAnswers; codes: Set<string> }>()
+  /** By status, refusals with an error code and each 500; `reasons`: the codes, and cases of those without one. */
+  readonly #refusals = new Map<number, { seen: ForeignAnswers; reasons: Set<string> }>()
 
   constructor(readonly settings: Parameters<typeof isAgreed>[0]) {}
 
   /** Remembers the answer to a call that the platform sends. */
-  add(answer: Answer, request: number): void {
+  add(answer: Answer, request: number, caseId: string): void {
     const { status, errorCode } = answer
     const sender = senderOf(answer)
     if (sender !== null) {
       const known = this.#bySender.get(sender)
       if (known !== undefined) known.requests += 1
       else this.#bySender.set(sender, { sender, firstRequest: request, requests: 1, answer: shown(answer) })
-    } else if (status !== null && errorCode !== null) {
+    } else if (status !== null && (errorCode !== null || status === 500)) {
       const of = `a filter, which answers every refusal with the status ${status}`
       const seen = { sender: of, firstRequest: request, requests: 0, answer: shown(answer) }
-      const known = this.#refusals.get(status) ?? { seen, codes: new Set() }
+      const known = this.#refusals.get(status) ?? { seen, reasons: new Set() }
       known.seen.requests += 1
-      known.codes.add(errorCode)
+      known.reasons.add(errorCode ?? caseId)
       this.#refusals.set(status, known)
     }
   }
@@ -84,10 +84,10 @@ export class ForeignAnswerLog {
   /** The first one first. */
   get all(): ForeignAnswers[] {
     const alike = [...this.#refusals].filter(
-      ([status, { codes }]) =>
+      ([status, { reasons }]) =>
         this.#refusals.size === 1 &&
-        codes.size >= codesLeast &&
-        ![...codes].every(code => isAgreed(this.settings, status, code)),
+        reasons.size >= reasonsLeast &&
+        ![...reasons].every(code => isAgreed(this.settings, status, code)),
     )
     return [...this.#bySender.values(), ...alike.map(([, { seen }]) => seen)].sort(
       (one, other) => one.firstRequest - other.firstRequest,

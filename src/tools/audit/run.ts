@@ -176,7 +176,8 @@ async function runCase(
     },
     durationMs: Math.round(run.client.now() - beganAt),
   }
-  const sender = senderOf(last)
+  const isFault = last.status === 500 && last.errorCode === null
+  const sender = isFault ? 'a fault without an error code' : senderOf(last)
   const stop =
     last.status === null ? 'the wallet stopped answering' : sender && `${sender} answered without a balance`
   return { result, after: last.balance, stop }

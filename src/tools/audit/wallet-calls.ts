@@ -204,8 +204,14 @@ export class WalletCalls {
   }
 
   /** An unsettlement of what may not be reversed (yet): a 5xx that stays is an answer, no outage (D19). */
-  tryUnsettle(bet: BetIds, type: UnsettlementType, label = `unsettlement ${type} ${short(bet.betId)}`) {
-    return this.unsettle(bet, type, undefined, { label, mayFail: true })
+  async tryUnsettle(
+    bet: BetIds,
+    type: UnsettlementType,
+    label = `unsettlement ${type} ${short(bet.betId)}`,
+  ): Promise<Answer> {
+    const answer = await this.unsettle(bet, type, undefined, { label, mayFail: true })
+    this.#countFault(answer)
+    return answer
   }
 
   /** For the label of a call. */
@@ -300,19 +306,19 @@ export class WalletCalls {
       const answer = answerOf(await reply, index)
       const sender = senderOf(answer)
       if (sender !== null) exchange.sender = sender
-      if (isUsual || answer.status === 429) foreignAnswers.add(answer, request)
-      if (isUsual) this.#countRefusedByFault(answer)
+      if (isUsual || answer.status === 429) foreignAnswers.add(answer, request, this.#caseId)
+      // The retries count the faults whose outcome is unknown.
+      if (isUsual && this.#outageOf(answer) === null) this.#countFault(answer)
       if (!(await rateLimit.waitAfter(answer))) return answer
     }
   }
 
-  /** A refusal whose status says that nothing was decided; {@link Retries} counts the other faults. */
-  #countRefusedByFault(answer: Answer): void {
+  /** For AU-981: a fault that was not agreed for what it says. */
+  #countFault({ status, errorCode }: Answer): void {
     const { settings, outages } = this.#run
-    const { status, errorCode } = answer
-    if (status === null || status < 500 || errorCode === null || this.#outageOf(answer) !== null) return
-    if (isAgreed(settings, status, errorCode) || outages.excused.has(this.#caseId)) return
-    outages.all.push({ caseId: this.#caseId, what: `${status} ${errorCode}` })
+    if (status === null || status < 500 || isAgreed(settings, status, errorCode ?? '')) return
+    if (outages.excused.has(this.#caseId)) return
+    outages.all.push({ caseId: this.#caseId, what: `${status} ${errorCode ?? ''}`.trimEnd() })
   }
 
   #outageOf(answer: Answer): string | null {

@@ -59,7 +59,7 @@ const findings: Record<CorrectName, readonly string[]> = {
   // By code: settlement not found; funds, player and currency; bet; conflict; other player; request; and the rest.
   'other-statuses-and-codes': [
     ...['AU-519', 'AU-610', 'AU-621', 'AU-622', 'AU-623', 'AU-624'],
-    ...['AU-704', 'AU-802'],
+    ...['AU-704', 'AU-802', 'AU-981'],
   ],
   'narrow-balance': [],
   'unknown-bets-404': ['AU-621'],

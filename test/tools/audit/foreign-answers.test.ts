@@ -4,17 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { describeForeign } from '../../../src/tools/audit/foreign-answers.js'
 import { reportOf } from '../../../src/tools/audit/printout.js'
 import { textOf } from '../../../src/tools/report/text.js'
-import { startFront } from '../wallets/fronts.js'
-import { middleware } from '../wallets/middleware.js'
+import { type Fault, refusal, startFront } from '../wallets/fronts.js'
+import { middleware, page, unnamed } from '../wallets/middleware.js'
 
 const only = ['AU-10*', 'AU-11*', 'AU-20*', 'AU-408', 'AU-610', 'AU-611', 'AU-627', 'AU-981']
 
-async function auditBehind(name: string): Promise<AuditReport> {
-  const wallet = await startFront(middleware[name] ?? { says: 'nothing is before the wallet' })
+const auditBehind = (name: string) => auditOf(middleware[name] ?? { says: 'nothing is before the wallet' })
+
+async function auditOf(front: Fault, cases: readonly string[] = only): Promise<AuditReport> {
+  const wallet = await startFront(front)
   try {
     return await auditWallet({
-      ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR', only },
+      ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR', only: cases },
       ...{ playerId: 'player-1', otherPlayerId: 'player-2', raceRounds: 1, attempts: 3 },
+      settle: { url: '/settlement' },
     })
   } finally {
     await wallet.close()
@@ -53,6 +56,28 @@ describe('what stands before the wallet', () => {
     expect(report.passed).toBe(true)
   })
 
+  it('a page with status 500 for every call stops the audit', async () => {
+    let calls = 0
+    const { results } = await auditOf({
+      says: 'From call 41 on, 500 with a page of HTML',
+      call: message => {
+        calls += 1
+        return calls < 41 ? message : page(500)
+      },
+    })
+    const reason = /^a fault without an error code answered without a balance after AU-\d+$/
+    expect(results.filter(each => reason.test(each.reason ?? '')).length).toBeGreaterThan(10)
+  })
+
+  it.each(Object.keys(unnamed))('%s answers as the interface does: only its cases fail', async name => {
+    const { fails = [], ...front } = unnamed[name] ?? { says: '' }
+    const cases = [...only, 'AU-4*', 'AU-60*', 'AU-613', 'AU-704', 'AU-81*']
+    const { results, foreignAnswers, findings } = await auditOf(front, cases)
+    expect(results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual(fails)
+    expect(foreignAnswers).toEqual([])
+    expect(findings.map(({ cause }) => cause)).toEqual(findings.map(() => null))
+  })
+
   it('is nothing, where the wallet answers itself', async () => {
     const report = await auditBehind('')
     expect(report.foreignAnswers).toEqual([])
@@ -76,5 +101,31 @@ describe('a wallet that answers every refusal with 500', () => {
     expect(passed).toBe(false)
     const faults = results.find(({ id }) => id === 'AU-981')?.failure?.actual
     expect(faults).toMatch(/500 INSUFFICIENT_FUNDS \(\d+\)/)
+  })
+})
+
+describe('a wallet that answers the refusals of unsettlements with a fault', () => {
+  const cases = ['AU-517', 'AU-981']
+  const behind = async (status: number, errorCode: string) => {
+    const { results } = await auditOf(
+      {
+        says: 'Each refused unsettlement is answered with one fault',
+        answer: (reply, { path }) =>
+          path === '/unsettlement' && reply.status >= 400 ? refusal(status, errorCode) : reply,
+      },
+      cases,
+    )
+    return results.find(({ id }) => id === 'AU-981')?.failure?.actual
+  }
+
+  it.each([
+    [500, 'INVALID_BET'],
+    [503, 'UNAVAILABLE'],
+  ])('AU-981 counts %i %s', async (status, errorCode) => {
+    expect(await behind(status, errorCode)).toContain(`${status} ${errorCode} (1)`)
+  })
+
+  it('but not the one that is agreed', async () => {
+    expect(await behind(503, 'SETTLEMENT_NOT_FOUND')).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@
  * What hosts put before a correct wallet: limiters, gateways, wrappers, exception filters. They answer in its place, or
  * change its answers.
  */
-import type { Fault, Memory, Message, Reply } from './fronts.js'
+import { type Fault, fieldsOf, type Memory, type Message, type Reply } from './fronts.js'
 
 const json = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => ({
   status,
@@ -10,7 +10,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
   body: JSON.stringify(body),
 })
 
-const page = (status: number, headers: Record<string, string> = {}): Reply => ({
+export const page = (status: number, headers: Record<string, string> = {}): Reply => ({
   status,
   headers: { 'content-type': 'text/html', ...headers },
   body: `<html><body><h1>${status}</h1></body></html>`,
@@ -37,6 +37,12 @@ const refusedWith = (status: number) => (reply: Reply) => (reply.status >= 400 ?
 /** Maps each refusal to the form of another program. */
 const inForm = (form: (status: number, message: string) => Reply) => (reply: Reply) =>
   reply.status >= 400 ? form(reply.status, /"description":"([^"]*)"/.exec(reply.body)?.[1] ?? '') : reply
+
+/** Reads the body and writes it again. */
+const rewritten = (change: (fields: Record<string, unknown>) => unknown) => (message: Message) => {
+  const fields = fieldsOf(message)
+  return fields === null ? message : { ...message, body: Buffer.from(JSON.stringify(change(fields))) }
+}
 
 export interface Middleware extends Fault {
   /** What the report says of it, before all else. */
@@ -170,5 +176,53 @@ export const middleware: Record<string, Middleware> = {
     answer: refusedWith(400),
     named: /^Request \d+ was answered by a filter, which answers every refusal with the status 400: 400 /,
     ends: 'never',
+  },
+  'filter-500-without-code': {
+    says: 'An exception filter answers each refusal with 500, and writes { statusCode, message }',
+    answer: inForm((_, message) => json(500, { statusCode: 500, message })),
+    named: /^Request \d+ was answered by a filter, which answers every refusal with the status 500: 500 /,
+    ends: 'never',
+  },
+  'filter-500-of-pages': {
+    says: 'An error handler answers each refusal with 500 and a page of HTML',
+    answer: inForm(() => page(500)),
+    named: /^Request \d+ was answered by a filter, which answers every refusal with the status 500: 500 </,
+    ends: 'never',
+  },
+}
+
+/** The answers stay those of the interface: nothing is named, and single cases fail. */
+export const unnamed: Record<string, Fault & { fails: readonly string[] }> = {
+  'json-parser': {
+    says: 'A JSON parser before the wallet reads numbers as doubles, and the body is written anew',
+    call: rewritten(fields => fields),
+    fails: ['AU-406', 'AU-811', 'AU-413', 'AU-411'],
+  },
+  'json-parser-and-escapes': {
+    says: 'The same, and texts are escaped, as xss-clean does',
+    call: rewritten(fields =>
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? value.replaceAll('<', '&lt;') : value,
+        ]),
+      ),
+    ),
+    fails: ['AU-406', 'AU-811', 'AU-413', 'AU-411'],
+  },
+  'created-201': {
+    says: 'A controller answers each success with 201',
+    answer: reply => (reply.status === 200 ? { ...reply, status: 201 } : reply),
+    fails: ['AU-114'],
+  },
+  'balance-as-text': {
+    says: 'An ORM returns the balance as text',
+    answer: reply => ({ ...reply, body: reply.body.replace(/"balance":([0-9.]+)/, '"balance":"$1"') }),
+    fails: [],
+  },
+  compression: {
+    says: 'Compression: it only adds a header where the caller asks for none',
+    answer: reply => ({ ...reply, headers: { ...reply.headers, vary: 'Accept-Encoding' } }),
+    fails: [],
   },
 }
