@@ -58,7 +58,7 @@ const reasonsLeast = 3
 /** Of one audit, by sender. */
 export class ForeignAnswerLog {
   readonly #bySender = new Map<string, ForeignAnswers>()
-  /** By status: refusals with a code, and each 500. `reasons`: the codes, or the case of a 500 without one. */
+  /** By status: refusals with a code, and each 500. `reasons`: the codes; without one, the case. */
   readonly #refusals = new Map<number, { seen: ForeignAnswers; reasons: Set<string> }>()
 
   constructor(readonly settings: Parameters<typeof isAgreed>[0]) {}

@@ -7,7 +7,7 @@ import { owedReport } from '../records/owed.js'
 import { playerReport, unknownPlayerReport } from '../records/player.js'
 import { transactionReport } from '../records/transaction.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
-import { outputs, text, time, whole } from './option.js'
+import { otherwise, outputs, text, time, whole } from './option.js'
 import { deliver } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
@@ -63,7 +63,7 @@ export const player = command({
     ...common.options,
     from: time('--from <time>', 'recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z'),
     to: time('--to <time>', 'recorded before'),
-    limit: whole('--limit <number>', 'transactions per page, at most 1000 (50)'),
+    limit: otherwise('50', whole('--limit <number>', 'transactions per page, at most 1000')),
     cursor: text('--cursor <text>', 'the next page, as the page before has printed it'),
   },
   async work(values, playerId) {

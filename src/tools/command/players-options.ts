@@ -28,12 +28,12 @@ const columnOptions = {
 
 export const schemaOption = {
   ...text('--schema <name>', "the schema of the library's tables (bet_wallet)"),
-  variables: ['BET_WALLET_SCHEMA'],
+  variables: ['BET_WALLET_SCHEMA'] as const,
 }
 
 /** The schema of the option, or of the environment, as an option of the store. */
 export function schemaIn(given: string | undefined): { schema?: string } {
-  const schema = given ?? process.env.BET_WALLET_SCHEMA
+  const schema = given ?? process.env[schemaOption.variables[0]]
   return schema ? { schema } : {}
 }
 

@@ -5,7 +5,7 @@ import { reconciliationReport } from '../reconcile/printed.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
 import { countText } from '../report/figures.js'
 import { sourceOptions, withLookups } from './lookup-source.js'
-import { duration, option, output, outputs, readJson, required, text } from './option.js'
+import { duration, option, otherwise, output, outputs, readJson, required, text } from './option.js'
 import { deliver, openReport, overwriteLine } from './output.js'
 import { command } from './subcommand.js'
 
@@ -36,9 +36,9 @@ that is not the wallet's as a whole, a row that cannot be read, or an error of t
       'its columns, words and dates, if they are others: docs/records.md',
       readJson,
     ),
-    marginMs: duration(
-      '--margin <duration>',
-      'how much earlier or later than the platform the wallet may have recorded (1h)',
+    marginMs: otherwise(
+      '1h',
+      duration('--margin <duration>', 'how much earlier or later than the platform the wallet may record'),
     ),
     ...sourceOptions,
     ...outputs,

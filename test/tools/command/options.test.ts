@@ -1,8 +1,11 @@
 /** Each option is declared once, and its rules hold for all of them. */
 import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
+import { settingsOf as auditSettings } from '../../../src/tools/audit/options.js'
 import { allCommands, commandNames } from '../../../src/tools/command/commands.js'
 import { decimal, duration, nameOf, type Option, time, whole } from '../../../src/tools/command/option.js'
+import { settingsOf as simulationSettings } from '../../../src/tools/random/options.js'
+import { settingsOf as reconcileSettings } from '../../../src/tools/reconcile/options.js'
 import { readPage, sectionOf } from '../../docs/pages.js'
 import { runCommand } from './running.js'
 
@@ -190,4 +193,27 @@ test.each([
   expect([code, out]).toEqual([2, ''])
   expect(error.startsWith(problem), error).toBe(true)
   expect(error).toContain(`\n\nSee ${help}.\n`)
+})
+
+/** Three tools have defaults of their own, for who calls them from code. */
+test('a default that --help names is that of the code', () => {
+  const wallet = { baseUrl: 'http://127.0.0.1:1', players: ['anna'], lookups: { async *transactions() {} } }
+  const range = { from: '2026-11-21', to: '2026-11-22' }
+  const inCode: Readonly<Record<string, object>> = {
+    audit: auditSettings({ baseUrl: wallet.baseUrl, playerId: 'anna', currency: 'EUR' }, []),
+    simulate: simulationSettings({ baseUrl: wallet.baseUrl, players: wallet.players }),
+    reconcile: reconcileSettings({ report: 'a.csv', lookups: wallet.lookups, ...range }),
+  }
+  const declared = commands.flatMap(({ name, options: of }) =>
+    Object.entries(of).flatMap(([key, { standard, read }]) =>
+      standard === undefined || !(name in inCode) ? [] : [[`${name} ${key}`, read([standard], key)] as const],
+    ),
+  )
+  expect(declared.length).toBeGreaterThan(6)
+  expect(declared).toEqual(
+    declared.map(([path]) => {
+      const [name = '', key = ''] = path.split(' ')
+      return [path, (inCode[name] as Record<string, unknown>)[key]]
+    }),
+  )
 })
