@@ -13,7 +13,9 @@ import type { Settings } from './options.js'
 import { type Definite, isDefinite, isNotFound, type Reading, shortOf } from './reading.js'
 import type { SendMode, Transport } from './transport.js'
 
-interface NetworkSettings extends Pick<Settings, 'concurrency' | 'ratePerSecond' | 'backOffMsMax' | 'clock'> {
+type Used = 'concurrency' | 'ratePerSecond' | 'backOffMsMax' | 'clock' | 'faults'
+
+interface NetworkSettings extends Pick<Settings, Used> {
   /**
    * A transaction is given up after at least this number of faults, and this time.
    *
@@ -29,7 +31,7 @@ interface NetworkSettings extends Pick<Settings, 'concurrency' | 'ratePerSecond'
 
 const backOffMsFirst = 5
 const catchUpMsMax = 250
-/** A settlement that the wallet has lost is never found, however long the limit is. */
+/** A settlement that the wallet has lost is never found, however long the limit is. `--every` may be longer. */
 const notFoundMsMax = 60_000
 /**
  * No further calls while there are more transactions than this in a pause before their retry, for each
@@ -158,7 +160,8 @@ export class Network {
     transaction: Transaction,
     isPointless: (reading: Reading) => boolean = () => false,
   ): Promise<Definite | null> {
-    const { clock, limitsFor, judge } = this.settings
+    const { clock, limitsFor, judge, faults: commands } = this.settings
+    const earlyMsMax = Math.max(notFoundMsMax, commands?.everyMs ?? 0)
     this.pending.add(transaction)
     let [faults, since] = [0, 0]
     let reading = await this.#attempt(transaction)
@@ -169,7 +172,7 @@ export class Network {
         faults += 1
         const isEarly = isNotFound(reading)
         const { faults: faultsMax, milliseconds } = limitsFor(transaction.operation)
-        const limitMs = Math.min(isEarly ? notFoundMsMax : Infinity, milliseconds)
+        const limitMs = Math.min(isEarly ? earlyMsMax : Infinity, milliseconds)
         if (reading.kind === 'fault' && faults >= faultsMax && clock.now() - since >= limitMs) {
           const actual = `${faults} times no definite answer, the last one: ${shortOf(reading)}`
           judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })

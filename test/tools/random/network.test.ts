@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/tools/numbers/random.js'
 import { type Chaos, chaosOf, drawDelivery, drawDuplicateSteps } from '../../../src/tools/random/chaos.js'
+import type { FaultCommands } from '../../../src/tools/random/fault-commands.js'
 import { Judge } from '../../../src/tools/random/judge.js'
 import { Network } from '../../../src/tools/random/network.js'
 import type { Reading } from '../../../src/tools/random/reading.js'
@@ -15,7 +16,7 @@ function networkOf(answer: () => Reading, options: Partial<ConstructorParameters
   const log: string[] = []
   const judge = new Judge({ differencesMax: 9, onDifference: () => {} }, noCounts())
   const network = new Network({
-    ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge },
+    ...{ concurrency: 1, ratePerSecond: null, backOffMsMax: 40, judge, faults: null },
     limitsFor: () => ({ faults: 60, milliseconds: 300 }),
     clock: {
       now: () => clock.time,
@@ -174,6 +175,25 @@ test('a call that the platform itself gives up is not sent again, and not report
   await network.drained()
   expect([await call, log.length, judge.differences]).toEqual([null, 3, []])
 })
+
+test.each([
+  [null, 60_000],
+  [90_000, 90_000],
+])(
+  'an early unsettlement is given up after a minute, with faults every %s ms not before the next',
+  async (everyMs, limitMs) => {
+    const faults = everyMs === null ? null : ({ everyMs } as FaultCommands)
+    const { network, clock } = networkOf(() => fault(503, 'SETTLEMENT_NOT_FOUND'), {
+      ...{ faults, backOffMsMax: 1_000 },
+      limitsFor: () => ({ faults: 60, milliseconds: 150_000 }),
+    })
+    const call = network.untilAnswered(placed())
+    await network.drained([call])
+    expect(await call).toBeNull()
+    expect(clock.time).toBeGreaterThanOrEqual(limitMs)
+    expect(clock.time).toBeLessThan(limitMs + 2_000)
+  },
+)
 
 test('an early unsettlement waits for moves and not for time, so that a run with one connection repeats', async () => {
   const { network, log, clock } = networkOf(() =>
