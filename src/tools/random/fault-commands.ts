@@ -24,7 +24,7 @@ export class FaultRun {
   readonly injected: InjectedFault[] = []
   /** Decided calls, with the time of the first answer: ISO 8601. */
   readonly answered = new Map<Transaction, string>()
-  /** Answered calls that the wallet did not answer any more. */
+  /** Answered calls that had no definite answer at the end. */
   notRetried = 0
   /** Retries with the first answer whose balance could not be read. */
   notCompared = 0

@@ -96,7 +96,7 @@ function sentenceOf({
   const lost = lostOf(injected)
   const problems = [
     lost === 0 ? '' : `${countText(lost, 'answered call')} ${lost === 1 ? 'was' : 'were'} lost`,
-    notRetried === 0 ? '' : `${countText(notRetried, 'answered call')} could not be sent again`,
+    notRetried === 0 ? '' : `${countText(notRetried, 'answered call')} had no answer at the end`,
     unread.slice(2),
     stopped ?? '',
     complete ? '' : 'the wallet stopped answering',

@@ -165,8 +165,8 @@ export interface SimulationFaults {
   stopped: string | null
   injected: InjectedFault[]
   /**
-   * Every call with a success or a final refusal is sent again at the end (`counts.retriedAtEnd`), but these:
-   * the wallet did not answer any more.
+   * Every call with a success or a final refusal is sent again at the end. These had no definite answer then;
+   * `counts.retriedAtEnd` counts the others.
    */
   notRetried: number
   /** Retries with the first answer that may have changed the balance: it could not be read. */

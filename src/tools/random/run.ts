@@ -75,6 +75,8 @@ class Run {
   #bettingSince = 0
   #isComplete = false
   #isStopped = false
+  /** A call at the end: each other one is sent once, or a wallet that is gone for good would hold the run. */
+  #hasGivenUp = false
   /** The last balances while calls are sent again at the end. */
   readonly #seen = new Map<Account, Decimal>()
   #reported = { at: 0, requests: 0 }
@@ -219,7 +221,10 @@ class Run {
   async #sendAnsweredAgain(faults: FaultRun): Promise<void> {
     this.#judge.isRetrying = true
     const turns = new Map<Account, Promise<void>>()
-    for (const transaction of faults.answered.keys()) {
+    // Refusals of settlements and rollbacks are not recorded: a retry is decided anew (D8).
+    const recorded = [...faults.answered.keys()].filter(({ first }) => first !== null)
+    faults.notRetried = recorded.length
+    for (const transaction of recorded) {
       const before = turns.get(transaction.account) ?? Promise.resolve()
       turns.set(
         transaction.account,
@@ -230,14 +235,10 @@ class Run {
   }
 
   async #sendAnswered(transaction: Transaction, faults: FaultRun): Promise<void> {
-    const { first } = transaction
-    // Refusals of settlements and rollbacks are not recorded: a retry is decided anew (D8).
-    if (first === null) return
-    const retry = faults.notRetried > 0 ? null : await this.#retry(transaction)
-    if (retry === null) {
-      faults.notRetried += 1
-      return
-    }
+    const first = transaction.first as Definite
+    const retry = await this.#retry(transaction)
+    if (retry === null) return
+    faults.notRetried -= 1
     this.#counts.retriedAtEnd += 1
     const { answer, change } = retry
     const isSame = isReplay(first, answer)
@@ -275,14 +276,16 @@ class Run {
     const unknown: Refusal[] = []
     const answer = await this.#network.untilAnswered(transaction, reading => {
       if (isNotFound(reading)) unknown.push({ ...reading, kind: 'refusal' })
-      return unknown.length > 0
+      return this.#hasGivenUp || unknown.length > 0
     })
     const refused = answer ?? unknown[0] ?? null
+    this.#hasGivenUp ||= refused === null
     if (answer?.kind !== 'success') return refused && { answer: refused, change: 0n }
     const read =
       answer.currency === account.currency
         ? answer
-        : await this.#network.untilAnswered(this.#generator.readingOf(account))
+        : await this.#network.untilAnswered(this.#generator.readingOf(account), () => this.#hasGivenUp)
+    this.#hasGivenUp ||= read === null
     const { balance } = { balance: null, ...read }
     const before = this.#seen.get(account) ?? account.actual
     if (balance !== null) this.#seen.set(account, balance)
