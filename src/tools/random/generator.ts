@@ -12,7 +12,8 @@ import { type Account, accountsOf, Bet, shown, type Transaction } from './books.
 import type { Network } from './network.js'
 import type { Settings } from './options.js'
 import { isDefinite } from './reading.js'
-import type { ClosedBet, SimulationCounts } from './report.js'
+import type { ClosedBet } from './report.js'
+import type { SimulationCounts } from './tally.js'
 import { Transactions } from './transactions.js'
 
 type GeneratorSettings = Settings & {

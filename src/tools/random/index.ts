@@ -9,9 +9,9 @@ export type {
   DecidedTransaction,
   Difference,
   PlayerBooks,
-  SimulationCounts,
   SimulationProgress,
   SimulationReport,
 } from './report.js'
 export { simulateSportsbook } from './run.js'
+export type { SimulationCounts } from './tally.js'
 export type { SimulationTimeline, TimelinePart } from './timeline.js'

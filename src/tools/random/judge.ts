@@ -21,7 +21,8 @@ import {
   judgeSuccess,
 } from './judgements.js'
 import type { Definite, Reading } from './reading.js'
-import type { Difference, SimulationCounts } from './report.js'
+import type { Difference } from './report.js'
+import type { SimulationCounts } from './tally.js'
 
 interface JudgeSettings {
   differencesMax: number

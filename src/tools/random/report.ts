@@ -4,6 +4,7 @@ import { type DecimalText, textOf } from '../numbers/decimal.js'
 import { type Account, type SimulatedOperation, shown } from './books.js'
 import type { Chaos } from './chaos.js'
 import type { Latency } from './histogram.js'
+import type { ForeignAnswers, SimulationCounts } from './tally.js'
 import type { SimulationTimeline } from './timeline.js'
 
 /** What is wrong, for people. */
@@ -184,49 +185,6 @@ export interface InjectedFault {
   /** Of the calls that were answered before its end, and after the end of the fault before it. */
   lost: number
 }
-
-export interface ForeignAnswers {
-  /** `429 to placebet run-p7` */
-  first: string
-  /** How many, by status: `"429"`, or `"200, unreadable: the body is not a JSON object"`. */
-  answers: Record<string, number>
-}
-
-/** What a run counts. Answers that the platform did not receive count too. */
-export const noCounts = () => ({
-  bets: 0,
-  betsAccepted: 0,
-  betsRefused: 0,
-  /** Placebets refused because the funds did not cover the stake. */
-  betsRefusedForFunds: 0,
-  /** Placebets refused because they were in another currency than the player's, or of an unknown player. */
-  invalidBetsRefused: 0,
-  betsRolledBack: 0,
-  settlements: 0,
-  unsettlements: 0,
-  /** Unsettlements answered INSUFFICIENT_FUNDS. */
-  clawbacksRefused: 0,
-  /** Unsettlements that arrived before their settlement, and were answered SETTLEMENT_NOT_FOUND (D19). */
-  earlyUnsettlements: 0,
-  /** Calls that must change nothing: changed retries, wrong players, bets that exist. */
-  wrongCalls: 0,
-  /** Retries and duplicates answered like the first request. */
-  replaysAbsorbed: 0,
-  /** Bets refused because their rollback had arrived before (D11). */
-  lateBetsRefused: 0,
-  /** Balances that could have one value only, and had it. */
-  balancesExact: 0,
-  /** Balances within the range that requests in flight allow. */
-  balancesInRange: 0,
-  /**
-   * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
-   */
-  failedCalls: 0,
-  /** Transactions that were sent again at the end. */
-  retriedAtEnd: 0,
-})
-
-export type SimulationCounts = ReturnType<typeof noCounts>
 
 export interface SimulationProgress {
   phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'

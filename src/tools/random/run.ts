@@ -12,8 +12,8 @@ import { Network } from './network.js'
 import { openBooks } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { answerText, type Definite, isNotFound, type Reading, type Refusal } from './reading.js'
-import { noCounts, playerBooksOf, type SimulationProgress, type SimulationReport } from './report.js'
-import { Tally } from './tally.js'
+import { playerBooksOf, type SimulationProgress, type SimulationReport } from './report.js'
+import { noCounts, Tally } from './tally.js'
 import { Timeline } from './timeline.js'
 import { decidedOf } from './transactions.js'
 import { createTransport, type Transport } from './transport.js'
@@ -225,11 +225,10 @@ class Run {
     const recorded = [...faults.answered.keys()].filter(({ first }) => first !== null)
     faults.notRetried = recorded.length
     for (const transaction of recorded) {
-      const before = turns.get(transaction.account) ?? Promise.resolve()
-      turns.set(
-        transaction.account,
-        before.then(() => this.#sendAnswered(transaction, faults)),
-      )
+      const { account } = transaction
+      const before = turns.get(account) ?? Promise.resolve()
+      const sent = before.then(() => this.#sendAnswered(transaction, faults))
+      turns.set(account, sent)
     }
     await this.#network.drained([...turns.values()])
   }

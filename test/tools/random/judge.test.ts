@@ -5,7 +5,7 @@ import { parseDecimal } from '../../../src/tools/numbers/decimal.js'
 import { Account, Bet, type Transaction } from '../../../src/tools/random/books.js'
 import { Judge } from '../../../src/tools/random/judge.js'
 import { readingOf } from '../../../src/tools/random/reading.js'
-import { noCounts } from '../../../src/tools/random/report.js'
+import { noCounts } from '../../../src/tools/random/tally.js'
 
 const ok = (balance: string, reference = 'W1') =>
   readingOf(

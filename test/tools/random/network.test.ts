@@ -6,7 +6,7 @@ import type { FaultCommands } from '../../../src/tools/random/fault-commands.js'
 import { Judge } from '../../../src/tools/random/judge.js'
 import { Network } from '../../../src/tools/random/network.js'
 import type { Reading } from '../../../src/tools/random/reading.js'
-import { noCounts } from '../../../src/tools/random/report.js'
+import { noCounts } from '../../../src/tools/random/tally.js'
 import { fault, fixedRandom, newBet, openedAccount, seeded, success } from './objects.js'
 
 const unanswered: Reading = { kind: 'no-answer', reason: 'ECONNREFUSED' }
