@@ -218,8 +218,8 @@ function balancesAround(
 const betsTable = (bets: readonly RecordedBet[]): Table => ({
   kind: 'table',
   columns: [
-    ...[{ name: 'Bet' }, { name: 'State' }, { name: 'Stake', isNumber: true }],
-    ...[{ name: 'Live' }, { name: 'Reversed' }, { name: 'Uncollected' }],
+    ...[{ name: 'Bet' }, { name: 'State' }],
+    ...['Stake', 'Live', 'Reversed', 'Uncollected'].map(name => ({ name, isNumber: true })),
   ],
   rows: bets.map(bet => [
     ...[bet.betId, betState(bet), money(bet.stake, bet.currency)],
@@ -229,11 +229,11 @@ const betsTable = (bets: readonly RecordedBet[]): Table => ({
   ]),
 })
 
-/** The amounts of this part, each with its settlement type. */
+/** The amounts of this part, each after its settlement type. */
 const creditsOf = ({ credits, currency }: RecordedBet, part: (credit: Credit) => Decimal | null) =>
   Object.entries(credits)
     .flatMap(([type, credit]) => {
       const value = part(credit)
-      return value === null ? [] : [`${money(value, currency)} ${type}`]
+      return value === null ? [] : [`${type} ${money(value, currency)}`]
     })
     .join(', ')

@@ -91,7 +91,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       expect(player.error).toBe('')
       expect(player.out).toMatch(/^Player anna\n/)
       expect(player.out).toMatch(/b-123 +The bet was settled: .* \+75\.00 +145\.00\n/)
-      expect(player.out).toMatch(/\n {2}b-123 {2}Settled {2}30\.00 EUR {2}75\.00 EUR BET_PAID/)
+      expect(player.out).toMatch(/\n {2}b-123 {2}Settled {2}30\.00 EUR {2}BET_PAID 75\.00 EUR/)
       expect(player.out).toMatch(/^KNOWN: balance 145\.00 EUR; 1 transaction shown$/m)
       const [, cursor = ''] = /Older transactions +--cursor (\S+)/.exec(player.out) ?? []
       const older = await run(['player', 'anna', '--cursor', cursor, ...options], { url })

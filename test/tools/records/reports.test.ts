@@ -209,8 +209,14 @@ describe('a player', () => {
     const corrected = 'Open again: the result was corrected'
     expect(bets.find(row => row.Bet === 'corrected')).toMatchObject({ State: corrected, Stake: '30.00 EUR' })
     expect(bets.find(row => row.Bet === 'owed')).toMatchObject({
-      ...{ State: corrected, Uncollected: '40.00 EUR BET_PAID' },
+      ...{ State: corrected, Uncollected: 'BET_PAID 40.00 EUR' },
     })
+  })
+
+  it('has all amounts of the bets on the right', async () => {
+    const page = renderPlayer(await player())
+    for (const name of ['Stake', 'Live', 'Reversed', 'Uncollected'])
+      expect(page).toContain(`<th scope="col" class="number">${name}</th>`)
   })
 
   it('has what other code changed, between two calls and since the last', async () => {
