@@ -7,6 +7,7 @@ export default mergeConfig(
   {
     test: {
       include: ['test/libraries/frameworks/*.test.ts'],
+      globalSetup: base.test?.globalSetup ?? [],
       maxWorkers: 2,
       testTimeout: 60_000,
       hookTimeout: 60_000,
