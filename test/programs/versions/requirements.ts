@@ -15,8 +15,8 @@ const others = [
     'Express 4 and 5, Koa 3, Fastify 5, NestJS 12, Hono 4, Next.js 16',
   ],
   [
-    'pg, postgres.js, Drizzle, Kysely, Knex, TypeORM, Slonik, Prisma, mysql2',
-    '[a few lines each](postgres.md#drivers)',
+    'pg, postgres.js, Drizzle, Kysely, Knex, TypeORM, Slonik, Prisma, Sequelize, MikroORM, mysql2',
+    '[a line each](postgres.md#drivers)',
     'all of them, with the kit',
   ],
   [
