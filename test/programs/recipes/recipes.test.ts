@@ -43,7 +43,7 @@ describe.each(Object.entries(setUps))('given %s', (_, setUp) => {
         ...['simulate', wallet.url, '--staging', new URL(wallet.url).host, '--user', credentials.username],
         ...['--players', `${players.length}`, '--settle-url', '/settlement'],
         ...['--rate', '300', '--every', '20s'],
-        ...opened.faults.flatMap(([fault, repair]) => [
+        ...setUp.faults.flatMap(([fault, repair]) => [
           '--fault',
           `${controls.command(fault)} && sleep 10 && ${controls.command(repair)}`,
         ]),

@@ -4,9 +4,10 @@ import { migrateMysql } from 'bet-wallet/mysql'
 import { migratePostgres } from 'bet-wallet/postgres'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import { readPage, sectionOf } from '../../docs/pages.js'
 import { type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
-import type { MariadbConfig } from '../../mariadb/server.js'
+import { type MariadbConfig, withConnection } from '../../mariadb/server.js'
 import { type GroupNode, noGroup, startGroup } from '../../mysql/group.js'
 import { startPatroni } from '../../postgres/patroni.js'
 import { findPrograms, type NodeName } from '../../postgres/patroni-config.js'
@@ -20,8 +21,6 @@ const database = 'recipes'
 /** A running set-up. */
 export interface Opened {
   actions: Actions
-  /** The names of two actions each. */
-  faults: readonly (readonly [fault: string, repair: string])[]
   /** Options of `check` that name its servers and tables. */
   check: readonly string[]
   /** A script of the soak that serves a wallet, and its settings. */
@@ -30,6 +29,10 @@ export interface Opened {
 }
 
 export interface SetUp {
+  /** Of its recipe in docs/go-live.md. */
+  name: string
+  /** The names of two actions each. */
+  faults: readonly (readonly [fault: string, repair: string])[]
   /** Why it cannot run here; `null`: it can. */
   unavailable(): string | null
   /** @param players their ids, each with 1,000.00 EUR */
@@ -37,6 +40,18 @@ export interface SetUp {
   /** The exit code, and what the run and `bet-wallet check` must say. */
   expected: { code: 0 | 1; page: readonly RegExp[]; durability: RegExp }
 }
+
+/** The recipes of docs/go-live.md, by name. */
+export const recipes: ReadonlyMap<string, string> = new Map(
+  [
+    ...sectionOf(readPage('docs/go-live.md'), 'Drill your own cluster').text.matchAll(
+      /^- \*\*(.*?)\*\*(.*)$/gm,
+    ),
+  ].map(([, name = '', text = '']) => [name, text]),
+)
+
+/** The statement of a recipe. */
+const statementOf = (name: string) => /`((?:SELECT|SET) [^`]+)`/.exec(recipes.get(name) ?? '')?.[1] ?? ''
 
 const noPatroni = () => {
   const programs = findPrograms()
@@ -67,7 +82,6 @@ async function single(players: readonly string[]): Promise<Opened> {
   await preparePostgres(server.url, players)
   return {
     actions: { 'kill-server': () => server.kill(), 'start-server': () => server.start() },
-    faults: [['kill-server', 'start-server']],
     ...ofPostgres(server.url, { connectMs: 2_000, timeoutMs: 3_000 }),
     close: () => server.stop(),
   }
@@ -76,7 +90,7 @@ async function single(players: readonly string[]): Promise<Opened> {
 /** The processes of the primary that send WAL to its standbys. */
 async function sendersOf(url: string): Promise<number[]> {
   return await withClient(url, async client => {
-    const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_replication')
+    const { rows } = await client.query<{ pid: number }>(statementOf('Patroni, default'))
     return rows.map(({ pid }) => pid)
   })
 }
@@ -117,11 +131,6 @@ const patroni =
           await cluster.healthy(standby)
         },
       },
-      faults: [
-        ['kill-leader-with-lag', 'start-leader'],
-        ['kill-leader', 'start-leader'],
-        ['freeze-leader', 'wake-leader'],
-      ],
       ...ofPostgres(cluster.url, { connectMs: 2_000, timeoutMs: 3_000 }),
       close: () => cluster.stop(),
     }
@@ -164,6 +173,10 @@ async function galera(players: readonly string[]): Promise<Opened> {
   const cluster = await startGalera()
   // The wallet prefers the first.
   const node: GaleraNode = cluster.nodes[0]
+  const setIsolated = (value: string) =>
+    withConnection(node.config, async connection => {
+      await connection.query(statementOf('Galera').replace('=1', `=${value}`))
+    })
   await prepareMysql(node.config, players)
   return {
     actions: {
@@ -177,17 +190,12 @@ async function galera(players: readonly string[]): Promise<Opened> {
         node.resume()
         await cluster.consistsOf()
       },
-      'cut-node': () => node.cutOff(),
+      'cut-node': () => setIsolated('1'),
       async 'reconnect-node'() {
-        await node.reconnect()
+        await setIsolated('0')
         await cluster.consistsOf()
       },
     },
-    faults: [
-      ['kill-node', 'start-node'],
-      ['freeze-node', 'wake-node'],
-      ['cut-node', 'reconnect-node'],
-    ],
     ...ofMysql(cluster.nodes),
     close: () => cluster.stop(),
   }
@@ -219,21 +227,23 @@ async function group(players: readonly string[]): Promise<Opened> {
         await cluster.whole()
       },
     },
-    faults: [
-      ['kill-primary', 'start-primary'],
-      ['freeze-primary', 'wake-primary'],
-      ['cut-primary', 'reconnect-primary'],
-    ],
     ...ofMysql(cluster.nodes),
     close: () => cluster.stop(),
   }
 }
+
+const faultsOfPatroni = [
+  ['kill-leader-with-lag', 'start-leader'],
+  ['kill-leader', 'start-leader'],
+  ['freeze-leader', 'wake-leader'],
+] as const
 
 const nothingLost = /PASSED: .*nothing was lost/
 
 export const setUps: Readonly<Record<string, SetUp>> = {
   'patroni-default': {
     unavailable: noPatroni,
+    ...{ name: 'Patroni, default', faults: faultsOfPatroni },
     open: patroni('default'),
     expected: {
       code: 1,
@@ -243,21 +253,36 @@ export const setUps: Readonly<Record<string, SetUp>> = {
   },
   'patroni-strict': {
     unavailable: noPatroni,
+    ...{ name: 'Patroni, strict', faults: faultsOfPatroni },
     open: patroni('strict'),
     expected: { code: 0, page: [nothingLost], durability: /durability.*synchronous/ },
   },
   galera: {
     unavailable: () => noGalera,
+    name: 'Galera',
+    faults: [
+      ['kill-node', 'start-node'],
+      ['freeze-node', 'wake-node'],
+      ['cut-node', 'reconnect-node'],
+    ],
     open: galera,
     expected: { code: 0, page: [nothingLost], durability: /durability.*synchronous/ },
   },
   group: {
     unavailable: () => noGroup,
+    name: 'Group Replication',
+    faults: [
+      ['kill-primary', 'start-primary'],
+      ['freeze-primary', 'wake-primary'],
+      ['cut-primary', 'reconnect-primary'],
+    ],
     open: group,
     expected: { code: 0, page: [nothingLost], durability: /durability.*synchronous/ },
   },
   single: {
     unavailable: () => noServerOfOurOwn,
+    name: 'One PostgreSQL',
+    faults: [['kill-server', 'start-server']],
     open: single,
     expected: { code: 0, page: [nothingLost], durability: /durability.*(?:alone|standby)/ },
   },
