@@ -102,7 +102,7 @@ const usual = blocksOf(sections[0]?.text ?? '').map(block => ({ ...block, output
 async function play(text: string, engine: Engine): Promise<void> {
   let shape = {} as Shape
   let store: WalletStore | undefined
-  const before = text.includes('CREATE TABLE pam.accounts (') ? [] : usual
+  const before = /CREATE TABLE pam\.(?:accounts|wallets) /.test(text) ? [] : usual
   for (const block of [...before, ...blocksOf(text)]) {
     const { language, code, output } = block
     if (language === 'ts') shape = { ...shape, ...shapeIn(code) }

@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import { basicAuth, createFetchHandler } from 'bet-wallet/http'
+import { basicAuth, createFetchHandler, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { migratePostgres } from 'bet-wallet/postgres'
 import { DataSource } from 'typeorm'
@@ -47,10 +47,8 @@ test('given a DataSource of the host, when its store is injected, then it serves
 
 test('given a store per tenant, when a call names the host of another one, then its credentials and players do not apply', async () => {
   const { byHost } = await import('./apps/tenants.js')
-  const tenant = (password: string) => ({
-    store: createMemoryStore([]),
-    options: { authenticate: basicAuth({ username: 'platform', password }) },
-  })
+  const tenant = (password: string) =>
+    createNodeListener(createMemoryStore([]), { authenticate: basicAuth({ username: 'platform', password }) })
   const server = createServer(byHost({ 'a.example': tenant('a'), 'b.example': tenant('b') }))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

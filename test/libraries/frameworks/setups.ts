@@ -120,8 +120,8 @@ export const setups: readonly Setup[] = [
     ...{ name: 'A store per tenant', front: 'none' },
     async serve(store, options) {
       const { byHost } = await import('./apps/tenants.js')
-      const tenant = { store, options }
-      return createServer(byHost({ '127.0.0.1': tenant, wallet: tenant }))
+      const wallet = createNodeListener(store, options)
+      return createServer(byHost({ '127.0.0.1': wallet, wallet }))
     },
   },
 
