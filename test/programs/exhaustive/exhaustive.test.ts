@@ -4,6 +4,7 @@ import { someOrder } from './checker.js'
 import { Explorer } from './explorer.js'
 import { faultyVariants } from './faulty-variants.js'
 import type { Reads } from './handler.js'
+import { neverCollected } from './money.js'
 import { unchanged, type Variant, withSnapshots } from './observed-store.js'
 import { type SearchResult, search, words } from './search.js'
 import { startNamed, starts } from './starts.js'
@@ -74,22 +75,22 @@ describe('every schedule of two concurrent requests, with conflicts that return 
   })
 })
 
-describe('every schedule of two concurrent requests, with placebets that load first', () => {
+describe('every schedule of two concurrent requests, with placebets and settlements that load first', () => {
   // Seen red with a refusal that is decided on a stale load.
   test.each(starts)('from "$name"', async start => {
     const { totals, violated } = await search(start, { sizes: [1, 2], placebets: 'load-first' })
     expect(tracesOf(violated)).toBe('')
-    // Of the 18 letters 7 are placebets; the words without them are explored above.
-    expect(totals.get(1)?.configurations).toBe(7)
-    expect(totals.get(2)?.configurations).toBe((18 * 19 - 11 * 12) / 2)
+    // Of the 18 letters 7 are placebets and 2 settlements; the words without them are explored above.
+    expect(totals.get(1)?.configurations).toBe(9)
+    expect(totals.get(2)?.configurations).toBe((18 * 19 - 9 * 10) / 2)
   })
 })
 
 describe('every faulty variant is detected', () => {
-  test.each(faultyVariants)('$name: $violates', async ({ variant, violates }) => {
+  test.each(faultyVariants)('$name: $violates', async ({ variant, violates, placebets = 'commit-first' }) => {
     const seen = new Set<string>()
     for (const start of starts) {
-      const { violated } = await search(start, { sizes: [2], variant })
+      const { violated } = await search(start, { sizes: [2], variant, placebets })
       for (const [name, { text, steps }] of violated) {
         seen.add(name)
         expect(text).toContain(`Violated: ${name}\n  expected: `)
@@ -113,6 +114,15 @@ describe('every faulty variant is detected', () => {
         if (violation.invariant === violates) actual.push(violation.actual)
     })
     expect(actual).toContain('60.00 collected and 60.00 left to the platform')
+  })
+
+  test('a settlement that loads first and overwrites an uncollected clawback is detected', async () => {
+    const { variant } = faultyVariants.find(({ name }) => name.includes('settlement')) ?? {}
+    const start = startNamed('paid')
+    const space = await StateSpace.from(start, variant, attemptsThatSuffice, 'replicated', 'load-first')
+    const word = ['settle', 'unscored', 'unscored under another id'].map(letterNamed)
+    const { violated } = await new Explorer(space).explore(word)
+    expect([...violated.keys()]).toContain(neverCollected)
   })
 })
 
@@ -198,12 +208,14 @@ describe('the explorer', () => {
     )
   })
 
-  test('counts the schedules of a placebet that loads first', async () => {
+  test('counts the schedules of placebets and settlements that load first', async () => {
     const { totals } = await search(startNamed('no bet'), { sizes: [1], placebets: 'load-first' })
     // Its load throws, or is unavailable; then the commit and its faults. Each letter begins in the same way.
     // In yen there is no account: the refusal confirms its load, and the store cannot refuse it.
     const inYen = 1 + 2 * 2 + faultsOfPlacebet.length - 1
-    expect(totals.get(1)?.schedules).toBe(6 * (1 + 2 + faultsOfPlacebet.length) + inYen)
+    // Without a bet, the refusal of a settlement confirms its load too.
+    const settlement = 1 + 2 * 2
+    expect(totals.get(1)?.schedules).toBe(6 * (1 + 2 + faultsOfPlacebet.length) + inYen + 2 * settlement)
   })
 
   test('counts the schedules with stale loads', async () => {

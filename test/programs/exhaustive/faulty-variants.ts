@@ -4,6 +4,8 @@
  */
 import type { Transaction, WalletChanges } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'
+import { someOrder } from './checker.js'
+import type { Placebets } from './handler.js'
 import { addsUp, balanceExisted, netZero, neverCollected, neverNegative } from './money.js'
 import type { Variant } from './observed-store.js'
 
@@ -65,6 +67,15 @@ const withoutGuard2 = changed((changes, memory) => {
   return { ...changes, bet: { ...changes.bet, revision } }
 })
 
+/** A settlement that has loaded its bet overwrites it, whatever its revision. */
+const withoutGuard2OfSettlements: Variant = memory => {
+  const faulty = withoutGuard2(memory)
+  return {
+    ...memory,
+    commit: changes => (changes.transaction.operation === 'settlement' ? faulty : memory).commit(changes),
+  }
+}
+
 /** A balance is changed without a floor. */
 const withoutGuard3 = changed(changes =>
   changes.account.delta === '0' ? changes : { ...changes, account: { ...changes.account, floor: null } },
@@ -89,12 +100,26 @@ const withStaleBalance: Variant = memory => ({
   },
 })
 
-/** Each with the invariant that must be violated, among those that do not know the rules. */
-export const faultyVariants: readonly { name: string; variant: Variant; violates: string }[] = [
+/**
+ * Each with the invariant that two requests must violate, among those that do not know the rules. Only for
+ * settlements that load first they need a third request.
+ */
+export const faultyVariants: readonly {
+  name: string
+  variant: Variant
+  violates: string
+  placebets?: Placebets
+}[] = [
   { name: 'no tombstone', variant: withoutTombstone, violates: netZero },
   { name: 'uncollected credit stays live', variant: withLiveCredit, violates: neverCollected },
   { name: 'no guard 1', variant: withoutGuard1, violates: addsUp },
   { name: 'no guard 2', variant: withoutGuard2, violates: netZero },
+  {
+    name: 'no guard 2 for a settlement with a bet',
+    variant: withoutGuard2OfSettlements,
+    violates: someOrder,
+    placebets: 'load-first',
+  },
   { name: 'no guard 3', variant: withoutGuard3, violates: neverNegative },
   { name: 'credits of the home account', variant: withCreditsAtHome, violates: addsUp },
   { name: 'a balance from before the commit', variant: withStaleBalance, violates: balanceExisted },

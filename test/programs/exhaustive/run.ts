@@ -81,7 +81,7 @@ async function main(): Promise<boolean> {
   const sizes = [0, 1, 2, 3]
   const searches: [title: string, of: ExploreOptions][] = [
     ['Every schedule', { sizes }],
-    ['Every schedule with a placebet that loads first', { sizes, placebets: 'load-first' }],
+    ['Every schedule with placebets and settlements that load first', { sizes, placebets: 'load-first' }],
     ['Every schedule, with a single attempt per request', { sizes, attemptsMax: 1 }],
   ]
   for (const [title, explore] of searches) {

@@ -34,9 +34,10 @@ export function words(size: number, from = 0): number[][] {
   return result
 }
 
-const placebetLetters = new Set(
+/** The letters that begin otherwise with `load-first`. */
+const loadingLetters = new Set(
   letters.flatMap((letter, number) =>
-    isCall(letter) && letter.request.operation === 'placebet' ? [number] : [],
+    isCall(letter) && ['placebet', 'settlement'].includes(letter.request.operation) ? [number] : [],
   ),
 )
 
@@ -50,7 +51,8 @@ export interface SearchOptions {
 
 /**
  * @param of after a violation, sizes above 2 are skipped: they would only give longer traces. With
- *   `load-first`, so are words without a placebet: they are the same as with `commit-first`
+ *   `load-first`, so are words with neither a placebet nor a settlement: they are the same as with
+ *   `commit-first`
  */
 export async function search(start: Start, of: SearchOptions): Promise<SearchResult> {
   const { sizes, variant = unchanged, attemptsMax = attemptsThatSuffice, placebets } = of
@@ -61,7 +63,7 @@ export async function search(start: Start, of: SearchOptions): Promise<SearchRes
     const totals: Totals = { configurations: 0, schedules: 0, states: 0, ends: 0 }
     result.totals.set(size, totals)
     for (const word of words(size)) {
-      if (placebets === 'load-first' && !word.some(letter => placebetLetters.has(letter))) continue
+      if (placebets === 'load-first' && !word.some(letter => loadingLetters.has(letter))) continue
       const { schedules, states, ends, violated } = await explorer.explore(word)
       totals.configurations += 1
       totals.schedules += schedules
