@@ -512,11 +512,11 @@ BEGIN
               AND bet.currency = item.bet_currency
               AND bet.status = item.bet_status
               AND length(translate(
-                trim_scale(coalesce(
+                coalesce(
                   coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
                   coalesce(bet.voided_live, 0) + (item.credits)[4],
                   coalesce(bet.cashout_live, 0) + (item.credits)[7]
-                ))::text, '-.', ''
+                )::text, '-.', ''
               )) <= 40
           )
         OFFSET 0
@@ -935,11 +935,11 @@ BEGIN
           AND bet.currency = item.bet_currency
           AND bet.status = item.bet_status
           AND length(translate(
-            trim_scale(coalesce(
+            coalesce(
               coalesce(bet.bet_paid_live, 0) + (item.credits)[1],
               coalesce(bet.voided_live, 0) + (item.credits)[4],
               coalesce(bet.cashout_live, 0) + (item.credits)[7]
-            ))::text, '-.', ''
+            )::text, '-.', ''
           )) <= 40;
       EXIT guards_and_writes WHEN NOT found;
     ELSIF item.bet_revision IS NOT NULL THEN

@@ -288,12 +288,12 @@ export const isReadable = (amount: string) => sql`
     WHEN abs(${amount}) < 1e20
       AND scale(${amount}) <= 20
       THEN true
-    ELSE ${hasAtMost40Digits(amount)}
+    ELSE ${hasAtMost40Digits(`trim_scale(${amount})`)}
   END`
 
 const hasAtMost40Digits = (amount: string) => sql`
   length(translate(
-    trim_scale(${amount})::text, '-.', ''
+    ${amount}::text, '-.', ''
   )) <= 40`
 
 /** What is live of the type of the item's credit, with it. */
@@ -302,7 +302,7 @@ const liveAfter = sql`
     ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
   )`
 
-/** Guard 2 of a credit, on the stored `bet`; and `load` can read the sum. */
+/** Guard 2 of a credit, on the stored `bet`; and `load` can read the sum, which keeps the zeros at its end. */
 export const takesCredit = sql`
   bet.player_id = item.bet_player_id
     AND bet.currency = item.bet_currency
