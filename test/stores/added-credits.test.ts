@@ -7,43 +7,63 @@ import { createMemoryStore } from 'bet-wallet/memory'
 import mysql from 'mysql2/promise'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { add, isDecimal } from '../../src/money.js'
-import type { Bet, Credit, SettlementType, WalletChanges } from '../../src/store.js'
+import type { Account, Bet, Credit, SettlementType, WalletChanges } from '../../src/store.js'
 import type { WithinTransaction } from '../../src/stores/database/within-transaction.js'
 import { bet, live, settlement, transaction, uncollected } from '../fixtures.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
-import { isMysql, noServer } from '../mysql/engine.js'
+import { exactCollation, isMysql, noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { openWallet as openMysqlWallet } from './mysql/wallet.js'
 import { longTimeouts, openWallet } from './postgres/wallet.js'
 
-type Open = (players: readonly string[], options?: object) => Promise<WalletStore>
+type Open = (accounts: readonly Account[], options?: object) => Promise<WalletStore>
 const currencyOf = (playerId: string) => (playerId.startsWith('yen') ? 'JPY' : 'EUR')
+const oneEach = (players: readonly string[]): Account[] =>
+  players.map(playerId => ({ playerId, currency: currencyOf(playerId), balance: '100' }))
+const twoEach = (players: readonly string[]): Account[] =>
+  players.flatMap(playerId => ['EUR', 'JPY'].map(currency => ({ playerId, currency, balance: '100' })))
 
-const inMemory: Open = async players =>
-  createMemoryStore(players.map(playerId => ({ playerId, currency: currencyOf(playerId), balance: '100' })))
+const rowsOf = (accounts: readonly Account[]) =>
+  accounts.map(({ playerId, currency, balance }) => `('${playerId}', '${currency}', ${balance})`).join(', ')
 
-const rowsOf = (players: readonly string[]) =>
-  players.map(playerId => `('${playerId}', '${currencyOf(playerId)}', 100)`).join(', ')
+/** The players' table of a PAM whose players have an account per currency; nothing for the library's own table. */
+function tableOf(accounts: readonly Account[], code: string, more = {}) {
+  if (accounts.length === new Set(accounts.map(({ playerId }) => playerId)).size) return null
+  const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+  return {
+    ddl: `CREATE TABLE SCHEMA.accounts (id ${code}, currency ${code}, balance decimal(38, 18) NOT NULL, PRIMARY KEY (id, currency))`,
+    options: { players: { ...players, accountPerCurrency: true, ...more } },
+  }
+}
 
-const onPostgres: Open = async (players, options) => {
+const inMemory: Open = async accounts => createMemoryStore(accounts)
+
+const onPostgres: Open = async (accounts, options) => {
   const { pool: admin, url, drop } = await freshDatabase()
   onTestFinished(drop)
-  const ddl = `INSERT INTO SCHEMA.players VALUES ${rowsOf(players)}`
-  const wallet = await openWallet({ admin, url, options: { ...longTimeouts, ...options } })
+  const table = tableOf(accounts, 'text')
+  const wallet = await openWallet({
+    ...{ admin, url, options: { ...longTimeouts, ...options, ...table?.options } },
+    ...(table && { ddl: table.ddl }),
+  })
   onTestFinished(() => wallet.close())
-  await wallet.rows(ddl)
+  await wallet.rows(`INSERT INTO SCHEMA.${table ? 'accounts' : 'players'} VALUES ${rowsOf(accounts)}`)
   return wallet.store
 }
 
-const onMysql: Open = async (players, options) => {
+const onMysql: Open = async (accounts, options) => {
   const { config } = await sharedMariadb()
   const admin = mysql.createPool(config)
   onTestFinished(() => admin.end())
-  const wallet = await openMysqlWallet({ admin, config, options: { ...longTimeouts, ...options } })
+  const code = `varchar(32) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
+  const table = tableOf(accounts, code, { idCollation: exactCollation })
+  const wallet = await openMysqlWallet({
+    ...{ admin, config, options: { ...longTimeouts, ...options, ...table?.options } },
+    ...(table && { ddl: [table.ddl] }),
+  })
   onTestFinished(() => wallet.close())
-  await wallet.rows(
-    `INSERT INTO SCHEMA.wallet_players (player_id, currency, balance) VALUES ${rowsOf(players)}`,
-  )
+  const columns = table ? 'accounts' : 'wallet_players (player_id, currency, balance)'
+  await wallet.rows(`INSERT INTO SCHEMA.${columns} VALUES ${rowsOf(accounts)}`)
   return wallet.store
 }
 
@@ -98,10 +118,14 @@ const states: State[] = [
   }),
 ]
 
-/** What is live becomes more than a decimal(38,18) holds, or than 40 digits. */
-const large: State[] = ['99999999999999999999', '9'.repeat(40)].map(amount => ({
-  stored: { credits: { BET_PAID: live(amount) } },
-  request: { type: 'BET_PAID', amount: '60' },
+/** What is live becomes more than a decimal(38,18) holds, or than 40 digits; the last one with zeros at its end. */
+const large: State[] = [
+  ['99999999999999999999', '60'],
+  ['9'.repeat(40), '60'],
+  [`${'9'.repeat(38)}.99`, '0.01'],
+].map(([stored = '', amount = '']) => ({
+  stored: { credits: { BET_PAID: live(stored) } },
+  request: { type: 'BET_PAID', amount },
 }))
 
 /** The ids of a state: each form of its settlement has a player and a bet of its own. */
@@ -137,14 +161,23 @@ async function store(wallet: WalletStore, state: State, { own, betId, ...ids }: 
   })
 }
 
-/** The outcome and the records, with the ids of the state in place of those of its form, and amounts as numbers. */
+/**
+ * The outcome and the records, with the ids of the state in place of those of its form, amounts as numbers,
+ * and the accounts in order.
+ */
 async function played(wallet: WalletStore, state: State, ids: ReturnType<typeof idsOf>, form: string) {
   const { betId, playerId, transactionId } = ids
   const request = settlement({ betId, playerId, transactionId, currency: 'EUR', ...state.request })
   const outcome = await recordSettlement(wallet, request).catch(({ code }: { code: string }) => ({
     fault: code,
   }))
-  const records = await wallet.load({ operation: 'settlement', transactionId, playerId, betId })
+  const { accounts, ...others } = await wallet.load({
+    operation: 'settlement',
+    transactionId,
+    playerId,
+    betId,
+  })
+  const records = { ...others, accounts: accounts.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)) }
   const text = JSON.stringify({ outcome, records }, (key, value) =>
     key === 'walletTransactionId' ? value !== null : isDecimal(value) ? add(value, '0') : value,
   )
@@ -153,23 +186,30 @@ async function played(wallet: WalletStore, state: State, ids: ReturnType<typeof 
 
 const both = ['assumed', 'loaded'] as const
 
-describe.each<{ name: string; skip: boolean; open: Open }>([
+const stores: readonly { name: string; skip: boolean; open: Open }[] = [
   { name: 'the memory store', skip: false, open: inMemory },
   { name: 'PostgreSQL', skip: false, open: onPostgres },
   { name: isMysql ? 'MySQL' : 'MariaDB', skip: noServer !== null, open: onMysql },
-])('on $name', ({ skip, open }) => {
+]
+
+describe.each(
+  stores.flatMap(({ name, ...store }) => [
+    { ...store, name, accountsOf: oneEach },
+    { ...store, name: `${name}, with two accounts of each player`, accountsOf: twoEach },
+  ]),
+)('on $name', ({ skip, open, accountsOf }) => {
   test.skipIf(skip).each([
     ['together, in batches', Number.POSITIVE_INFINITY],
     ['one after the other', 1],
   ])(
     'settlements %s have the results of those that load first, for every stored state',
     async (_how, batch) => {
-      // No bet of MySQL or MariaDB has the last one.
+      // No bet of MySQL or MariaDB has the others.
       const possible = [...states, ...(open === onMysql ? large.slice(0, 1) : large)]
       const all = possible.flatMap((state, index) =>
         both.map(form => ({ state, form, ids: idsOf(index, form, state) })),
       )
-      const wallet = await open(all.map(({ ids }) => ids.own))
+      const wallet = await open(accountsOf(all.map(({ ids }) => ids.own)))
       await Promise.all(all.map(({ state, ids }) => store(wallet, state, ids)))
       let added = 0
       const errors: unknown[] = []
@@ -197,16 +237,14 @@ describe.each<{ name: string; skip: boolean; open: Open }>([
         expect(results[index], JSON.stringify(possible[index / 2])).toEqual(results[index + 1])
       expect(errors).toEqual([])
       const accepted = results.filter(result => JSON.stringify(result).includes('"ok":true,"replayed":false'))
-      expect(accepted).toHaveLength(2 * added)
+      // PostgreSQL keeps the zeros at the end of a sum: the last large one loads there, and is added in memory.
+      expect(accepted).toHaveLength(2 * added + (open === onPostgres ? 2 : 0))
       expect(added).toBeGreaterThan(types.length * ofType.length * 5 * amounts.length)
     },
   )
 })
 
-describe.each<{ name: string; skip: boolean; open: Open }>([
-  { name: 'PostgreSQL', skip: false, open: onPostgres },
-  { name: isMysql ? 'MySQL' : 'MariaDB', skip: noServer !== null, open: onMysql },
-])('withinTransaction on $name', ({ skip, open }) => {
+describe.each(stores.slice(1))('withinTransaction on $name', ({ skip, open }) => {
   test.skipIf(skip)('is called with the bet that a credit was added to', async () => {
     const seen: (WalletChanges & { at: string })[] = []
     const withinTransaction: WithinTransaction = async (query, pending) => {
@@ -214,7 +252,7 @@ describe.each<{ name: string; skip: boolean; open: Open }>([
       seen.push(...pending.map(({ changes, balance }) => ({ ...changes, at: balance })))
     }
     const players = ['player-1', 'player-2']
-    const wallet = await open(players, { withinTransaction })
+    const wallet = await open(oneEach(players), { withinTransaction })
     const betIdOf = (playerId: string) => `bet-of-${playerId}`
     const state: State = {
       stored: { credits: { BET_PAID: { live: '1', reversed: '2', owed: '3' } } },
