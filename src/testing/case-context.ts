@@ -122,6 +122,10 @@ export class CaseContext {
     this.trace.check(holds, expected, actual)
   }
 
+  expectCredits(): void {
+    this.check(this.added.credits > 0, 'settlements that are committed without a load', 'none')
+  }
+
   expectAmount(actual: unknown, expected: Decimal, where: string): void {
     this.check(sameAmount(actual, expected), `${expected} ${where}`, actual)
   }

@@ -67,6 +67,11 @@ export class Wallet {
     }
   }
 
+  /** Whether the store under test adds credits, whatever the stores around it say. */
+  get addsCredits(): boolean {
+    return this.opened.store.addsCredits === true
+  }
+
   /** Connects to the same data through the hook `reopen` or `crash`. */
   async connectBy(hook: 'reopen' | 'crash'): Promise<Wallet> {
     const shared = this.#shared

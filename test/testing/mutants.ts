@@ -1374,6 +1374,34 @@ const ofAddedCredits = {
     takesCredit: (stored, credit) =>
       correct.takesCredit(stored && { ...stored, currency: credit.currency }, credit),
   })),
+  'credit-in-the-currency-of-the-player': mutant(
+    'WS-57 guard 2 of a credit compares the currency of the player, and not that of the bet',
+    (correct, store) => ({
+      takesCredit(stored, credit) {
+        const currency = store.storedPlayer(credit.playerId)?.currency
+        return correct.takesCredit(stored && { ...stored, currency: currency ?? '' }, credit)
+      },
+    }),
+  ),
+  'credit-as-float': mutant(
+    'WS-08 what is live after a credit is a float, rounded to two decimals',
+    creditedTo((live, amount) => rounded(asFloat(live ?? '0', amount), 2)),
+  ),
+  'credit-sums-as-floats': mutant(
+    'WS-09 a credit is added to what is live in floats',
+    creditedTo((live, amount) => (live === null ? amount : asFloat(live, amount))),
+  ),
+  'credit-beyond-its-column': mutant(
+    'WS-09 a credit whose sum a column cannot hold is an error, and no conflict',
+    () => ({ holdsCredit: () => true }),
+  ),
+  'credit-clamped': mutant(
+    'WS-09 a credit whose sum is too large leaves the largest amount live',
+    creditedTo((live, amount) => {
+      const sum = add(live ?? '0', amount)
+      return wholeDigitsOf(sum) > 15 ? '999999999999999.999999999999999999' : sum
+    }),
+  ),
   'credit-replaced': mutant('WS-111 a credit replaces what is live', correct => ({
     creditedBet: (stored, credit) =>
       correct.creditedBet(stored && withLive(stored, credit.type, null), credit),
@@ -1411,6 +1439,17 @@ const ofAddedCredits = {
     },
   ),
 } satisfies Record<string, Omit<Mutant, 'name'>>
+
+/** What is live after a credit is another sum. */
+function creditedTo(sum: (live: Decimal | null, amount: Decimal) => Decimal): Patch {
+  return correct => ({
+    creditedBet(stored, credit) {
+      const bet = correct.creditedBet(stored, credit)
+      const live = stored?.credits[credit.type]?.live ?? null
+      return bet && withLive(bet, credit.type, sum(live, credit.amount))
+    },
+  })
+}
 
 const withLive = (bet: Bet, type: AddedCredit['type'], live: Decimal | null): Bet => {
   const { reversed, owed } = bet.credits[type] ?? { reversed: '0', owed: '0' }

@@ -317,11 +317,24 @@ export class ReferenceStore implements WalletStore {
   }
 
   guard2({ transaction, bet, credit }: WalletChanges): boolean {
-    if (credit !== null) return this.takesCredit(this.storedBet(transaction), credit)
+    if (credit !== null) {
+      const stored = this.storedBet(transaction)
+      return this.takesCredit(stored, credit) && this.holdsCredit(stored, credit)
+    }
     return bet === null || this.revisionMatches(bet, this.storedBet(bet))
   }
   takesCredit(stored: Bet | undefined, { playerId, currency, status }: AddedCredit): boolean {
     return stored?.playerId === playerId && stored.currency === currency && stored.status === status
+  }
+  /** Whether the columns of the bet can hold the credit with what is live. */
+  holdsCredit(stored: Bet | undefined, credit: AddedCredit): boolean {
+    try {
+      const bet = this.creditedBet(stored, credit)
+      return bet !== undefined && this.betRow(bet) !== undefined
+    } catch (error) {
+      if (error instanceof OutOfRange) return false
+      throw error
+    }
   }
   revisionMatches(bet: Bet, stored: Bet | undefined): boolean {
     return (stored?.revision ?? 0) === bet.revision - 1

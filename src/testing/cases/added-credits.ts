@@ -94,6 +94,7 @@ export const addedCreditCases = casesOf({
         context.expectAmount(credits.BET_PAID?.live, '7', 'live')
         await wallet.expectBalance('anna', String(100 + 6 * (round + 1)))
       }
+      context.expectCredits()
     },
   ),
 })
@@ -101,7 +102,7 @@ export const addedCreditCases = casesOf({
 /** Passes for a store that has no `addsCredits`, and says so. */
 function ofStoresThatAdd(run: Run): Run {
   return async (wallet, context) => {
-    if (wallet.store.addsCredits === true) return await run(wallet, context)
+    if (wallet.addsCredits) return await run(wallet, context)
     context.remark = 'nothing to play: the store has no addsCredits'
   }
 }

@@ -89,9 +89,8 @@ export async function runHistories(context: CaseContext, several: boolean): Prom
   await everyRun(context, fc.tuple(history), async ([steps]) => {
     await runHistory(context, await sandboxes.next(), steps, several)
   })
-  const { addsCredits } = (await sandboxes.next()).wallet.store
-  if (addsCredits !== true || context.options.runs < settlingRuns) return
-  context.check(context.added.credits > 0, 'settlements that are committed without a load', 'none')
+  const { addsCredits } = (await sandboxes.next()).wallet
+  if (addsCredits && context.options.runs >= settlingRuns) context.expectCredits()
 }
 
 /** So many histories have a settlement of a placed bet. */

@@ -2,7 +2,7 @@
 import type { CommitResult } from '../../store.js'
 import { checkResult } from '../../store-checks.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { addCredit, anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { platformOptions } from '../platform.js'
 import { call } from '../platform-calls.js'
 import { shown, shownResult } from '../trace.js'
@@ -49,6 +49,8 @@ export const pamRuleCases = casesOf({
       const why = 'the currency of the player is SEK'
       await wallet.expectConflict(placeBet('t-3', 'b-3', { stake: '1' }), why)
       await wallet.expectConflict(rollBackBet(before, 'r-1'), why)
+      if (wallet.addsCredits)
+        await wallet.expectConflict(addCredit(before, 's-1', '60', { player }), 'the bet is in EUR')
       const other = await wallet.committedBet(placeBet('t-4', 'b-4', { player, stake: '1' }))
       context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
     },

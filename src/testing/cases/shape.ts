@@ -1,8 +1,18 @@
 /** Records are returned as they were stored: nulls, amounts, ids, texts, dates. */
 import { add, type Decimal, negate, subtract } from '../../money.js'
-import type { Account, WalletChanges } from '../../store.js'
+import type { Account, CommitResult, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
-import { anna, chen, keys, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
+import {
+  addCredit,
+  anna,
+  chen,
+  keys,
+  leaveTombstone,
+  placeBet,
+  refuseBet,
+  settleBet,
+  unsettleBet,
+} from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { short, shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
@@ -101,17 +111,21 @@ export const shapeCases = casesOf({
     async runAlone(context) {
       for (const amount of amountsWithin(limitsOf(context))) {
         const wallet = await context.open([{ ...anna, balance: amount }])
-        await wallet.expectBalance('anna', amount)
-        const bet = await wallet.committedBet(placeBet('t-1', 'b-1', { stake: amount }))
-        await wallet.expectBalance('anna', '0')
-        context.expectAmount(bet.stake, amount, 'as stake')
-        const transaction = await wallet.transaction('placebet', 't-1')
-        context.expectAmount(transaction?.amount, amount, 'as amount of the transaction')
-        context.expectAmount(transaction?.delta, negate(amount), 'as delta of the transaction')
-        const { balance } = await wallet.expectCommitted(settleBet(bet, 's-1', amount))
-        context.expectAmount(balance, amount, 'in the answer')
-        const { credits } = await wallet.existingBet('b-1')
-        context.expectAmount(credits.BET_PAID?.live, amount, 'as live credit')
+        const forms = wallet.addsCredits ? [settleBet, addCredit] : [settleBet]
+        for (const [index, settle] of forms.entries()) {
+          const id = `t-${index}`
+          await wallet.expectBalance('anna', amount)
+          const bet = await wallet.committedBet(placeBet(id, id, { stake: amount }))
+          await wallet.expectBalance('anna', '0')
+          context.expectAmount(bet.stake, amount, 'as stake')
+          const transaction = await wallet.transaction('placebet', id)
+          context.expectAmount(transaction?.amount, amount, 'as amount of the transaction')
+          context.expectAmount(transaction?.delta, negate(amount), 'as delta of the transaction')
+          const { balance } = await wallet.expectCommitted(settle(bet, id, amount))
+          context.expectAmount(balance, amount, 'in the answer')
+          const { credits } = await wallet.existingBet(id)
+          context.expectAmount(credits.BET_PAID?.live, amount, 'as live credit')
+        }
       }
     },
   },
@@ -123,6 +137,7 @@ export const shapeCases = casesOf({
       const wallet = await context.open([{ ...anna, balance: large }])
       await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: unit }))
       await wallet.expectBalance('anna', subtract(large, unit))
+      if (wallet.addsCredits) await addCredits(context, large, unit)
       if (scale === 0) return
       const small = await context.open([{ ...anna, balance: '0.3' }])
       for (const part of ['1', '2', '3']) {
@@ -325,6 +340,21 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
       placeBet(id, id, { player: { ...anna, playerId: owner }, stake: String(index + 1) }),
     )
   }
+}
+
+/** A sum of credits is exact up to `large`, and beyond it: or a conflict, where the store cannot hold it. */
+async function addCredits(context: CaseContext, large: Decimal, unit: Decimal): Promise<void> {
+  const wallet = await context.open([{ ...anna, balance: '0' }])
+  let bet = await wallet.committedBet(placeBet('t-1', 'b-1', { stake: '0' }))
+  bet = await wallet.committedBet(addCredit(bet, 's-1', subtract(large, unit)))
+  bet = await wallet.committedBet(addCredit(bet, 's-2', unit))
+  context.expectAmount(bet.credits.BET_PAID?.live, large, 'live')
+  await wallet.expectCommitted(placeBet('t-2', 'b-2', { stake: large }))
+  const result = await wallet.commit(addCredit(bet, 's-3', unit)).catch((error: unknown) => error)
+  const { status } = result as CommitResult
+  context.check(status === 'committed' || status === 'conflict', 'committed exactly, or a conflict', result)
+  const { bet: credited } = settleBet(bet, 's-3', unit)
+  await wallet.expectBet(status === 'committed' && credited ? credited : bet)
 }
 
 /** Beyond the limits: the changes are stored exactly, or not at all. */
