@@ -153,9 +153,6 @@ describe('sh blocks', () => {
 /** Those of one page are for MariaDB and MySQL, all others for PostgreSQL: on one database each, in the order of the pages. */
 const mysqlPage = 'docs/mysql.md'
 
-/** CREATE INDEX CONCURRENTLY is a statement of its own. */
-const executed = (code: string) => (code.includes('CONCURRENTLY') ? code.split(/(?<=;)\n/) : [code])
-
 test('sql blocks are executed', async () => {
   const tables: PostgresTables = {
     players: {
@@ -171,7 +168,7 @@ test('sql blocks are executed', async () => {
   await database.exec(`INSERT INTO bet_wallet.bets (bet_id, player_id, currency, stake, status, revision)
     VALUES ('b-1', 'anna', 'EUR', 30, 'PLACED', 1)`)
   for (const { language, code, page } of blocks.filter(block => !isRunElsewhere(block)))
-    if (language === 'sql' && page !== mysqlPage) for (const text of executed(code)) await database.exec(text)
+    if (language === 'sql' && page !== mysqlPage) await database.exec(code)
 
   // What credit_bet recorded.
   const store = createPostgresStore(database, tables)
