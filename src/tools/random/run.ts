@@ -222,7 +222,7 @@ class Run {
     this.#judge.isRetrying = true
     const turns = new Map<Account, Promise<void>>()
     // Refusals of settlements and rollbacks are not recorded: a retry is decided anew (D8).
-    const recorded = [...faults.answered.keys()].filter(({ first }) => first !== null)
+    const recorded = [...faults.answered.keys()].filter(({ first }) => first)
     faults.notRetried = recorded.length
     for (const transaction of recorded) {
       const { account } = transaction
@@ -236,7 +236,7 @@ class Run {
   async #sendAnswered(transaction: Transaction, faults: FaultRun): Promise<void> {
     const first = transaction.first as Definite
     const retry = await this.#retry(transaction)
-    if (retry === null) return
+    if (!retry) return
     faults.notRetried -= 1
     this.#counts.retriedAtEnd += 1
     const { answer, change } = retry
@@ -278,19 +278,19 @@ class Run {
       return this.#hasGivenUp || unknown.length > 0
     })
     const refused = answer ?? unknown[0] ?? null
-    this.#hasGivenUp ||= refused === null
+    this.#hasGivenUp ||= !refused
     if (answer?.kind !== 'success') return refused && { answer: refused, change: 0n }
     const read =
       answer.currency === account.currency
         ? answer
         : await this.#network.untilAnswered(this.#generator.readingOf(account), () => this.#hasGivenUp)
-    this.#hasGivenUp ||= read === null
+    this.#hasGivenUp ||= !read
     const { balance } = { balance: null, ...read }
     const before = this.#seen.get(account) ?? account.actual
     if (balance !== null) this.#seen.set(account, balance)
     if (balance === null || before === null) return { answer, change: null }
-    const [units, unitsBefore] = [balance, before].map(value => toUnits(value, account.decimals) ?? 0n)
-    return { answer, change: (units ?? 0n) - (unitsBefore ?? 0n) }
+    const [now = 0n, was = 0n] = [balance, before].map(value => toUnits(value, account.decimals) ?? 0n)
+    return { answer, change: now - was }
   }
 
   #giveUp(): void {
