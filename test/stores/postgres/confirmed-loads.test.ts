@@ -105,17 +105,20 @@ describe('given commits that no standby confirms', () => {
     expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true })
     const resume = await stopReplication()
     try {
-      const impatient = createPostgresStore(database.pool, {
-        schema: opened.schema,
-        timeoutMs: 300,
-        ...hook,
-      })
-      // Its commit is a conflict, and waits with the proof: whether it is committed is not known any more.
-      const settled = recordSettlement(impatient, settlement({ betId: 'unknown' }))
-      expect(await faultOf(settled)).toMatchObject({ code: 'COMMIT_UNKNOWN' })
+      const { schema } = opened
+      const impatient = () => createPostgresStore(database.pool, { schema, timeoutMs: 300, ...hook })
+      // Their commit is a conflict, and waits with the proof: whether it is committed is not known any more.
       for (const call of [
-        () => handleRollbackBet(impatient, rollbackBet()),
-        () => handleRollbackBet(impatient, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
+        () => recordSettlement(impatient(), settlement({ betId: 'unknown' })),
+        () => handlePlaceBet(impatient(), placeBet()),
+        () => handlePlaceBet(impatient(), placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '101' })),
+      ]) {
+        expect(await faultOf(call())).toMatchObject({ code: 'COMMIT_UNKNOWN' })
+      }
+      for (const call of [
+        () => handleRollbackBet(impatient(), rollbackBet()),
+        () =>
+          handleRollbackBet(impatient(), rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
       ]) {
         expect(await faultOf(call())).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
       }
