@@ -21,6 +21,10 @@ export interface PlayersTypes {
 
 export type Fail = (problem: string) => never
 
+/** @param key the columns of the unique index, in order */
+export const wantedIndex = (key: readonly string[]) =>
+  key.length === 1 ? `${key[0]} alone` : `exactly (${key.join(', ')})`
+
 /** Two rows of one account are a fault of the call that meets them. The catalog cannot exclude them here. */
 export function warnUnproven({ tableName }: Pick<Players, 'tableName'>, problem: string): void {
   process.emitWarning(

@@ -77,32 +77,42 @@ export function columnIn(definition: string, column: string | null): string | nu
   return null
 }
 
+const lower = (name: string | null) => name?.toLowerCase() ?? null
+
 /**
- * Whether a unique index proves that a view finds a row at most once by these columns and its own constants,
- * as in `WHERE currency = 'EUR'`. `null`: the statement of the view is not understood, or this user may not
- * see the index: the catalog hides the columns of a table that it has no right on.
+ * Whether a unique index of the table below a view has exactly these columns in this order, beside columns
+ * that the view compares with constants, as in `WHERE currency = 'EUR'`: no row is found twice, and none by a
+ * scan. `null`: the statement of the view is not understood, or this user may not see the index: the catalog
+ * hides the columns of a table that it has no right on.
  */
 export async function isUniqueBelow(
   database: Pick<Session, 'rows'>,
   name: Name,
-  columns: readonly string[],
+  key: readonly string[],
+  constants: readonly string[] = [],
 ): Promise<boolean | null> {
   const view = await viewOf(database, name)
   if (view === null) {
-    const known = columns.map(column => column.toLowerCase())
-    const isKnown = (column: string | null) => known.includes(column?.toLowerCase() ?? '')
-    if ((await uniqueIndexesOf(database, name)).some(index => index.every(isKnown))) return true
-    const [seen] = await database.rows(
-      'SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND COLUMN_NAME = ?',
-      [...name, columns[0] ?? ''],
+    const fixed = constants.map(lower)
+    const text = (columns: readonly (string | null)[]) =>
+      JSON.stringify(columns.map(lower).filter(column => !fixed.includes(column)))
+    if ((await uniqueIndexesOf(database, name)).some(index => text(index) === text(key))) return true
+    const rows = await database.rows(
+      'SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+      [...name],
     )
-    return seen === undefined ? null : false
+    const seen = rows.map(([column]) => lower(String(column)))
+    return key.every(column => seen.includes(lower(column))) ? false : null
   }
   const definition = withoutSubqueries(view)
   const [source, ...others] = sourcesIn(definition)
-  const below = columns.map(column => columnIn(definition, column))
+  const below = [...key, ...constants].map(column => columnIn(definition, column))
   if (source === undefined || others.length > 0 || below.includes(null)) return null
-  return await isUniqueBelow(database, source, [...(below as string[]), ...constantsIn(definition)])
+  const columns = below as string[]
+  return await isUniqueBelow(database, source, columns.slice(0, key.length), [
+    ...columns.slice(key.length),
+    ...constantsIn(definition),
+  ])
 }
 
 /**

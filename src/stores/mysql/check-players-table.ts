@@ -7,6 +7,7 @@ import {
   type PlayersColumn,
   type PlayersTypes,
   typedColumns,
+  wantedIndex,
   warnUnproven,
 } from '../database/players-columns.js'
 import { baseTablesOf, isUniqueBelow, uniqueIndexesOf } from './base-tables.js'
@@ -120,10 +121,10 @@ async function checkUnique(
   isView: boolean,
   fail: Fail,
 ): Promise<void> {
-  const { tableName, accountPerCurrency } = players
+  const { tableName } = players
   const { id, currency } = players.columnNames
-  const key = accountPerCurrency ? [id, currency] : [id]
-  const wanted = key.length === 1 ? `${id} alone` : `exactly (${key.join(', ')})`
+  const key = players.accountPerCurrency ? [id, currency] : [id]
+  const wanted = wantedIndex(key)
   if (!isView) {
     const indexes = await uniqueIndexesOf(database, tableName)
     if (indexes.some(columns => JSON.stringify(columns) === JSON.stringify(key))) return
@@ -131,10 +132,10 @@ async function checkUnique(
   }
   const isUnique = await isUniqueBelow(database, tableName, key)
   if (isUnique === true) return
-  if (accountPerCurrency || isUnique === null)
+  if (isUnique === null)
     return warnUnproven(players, `below the view no unique index on ${wanted} is visible`)
   fail(
-    `the view may return a player twice: the table below it has no unique index on ${wanted}. Create it, and declare it in your ORM: one that synchronizes drops others`,
+    `the view may return an account twice: the table below it has no unique index on ${wanted}. Create it, and declare it in your ORM: one that synchronizes drops others`,
   )
 }
 

@@ -1,5 +1,5 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
-import { warnUnproven } from '../database/players-columns.js'
+import { wantedIndex, warnUnproven } from '../database/players-columns.js'
 import { failOf, hasUniqueIndex } from './check-players-table.js'
 import { type PlayersTarget, planOf } from './check-visibility.js'
 import type { Ask } from './client.js'
@@ -73,25 +73,28 @@ async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void>
   )
 }
 
-/** A view has no index: the column of its base table must have it. */
+/** A view has no index: the columns of its base table must have it, or as many as its conditions leave. */
 async function checkUniqueBelow(
   ask: Ask,
   players: Tables['players'],
-  { table, id, currency }: PlayersTarget,
+  { table, id, currency, isFiltered }: PlayersTarget,
 ): Promise<void> {
   if (players.tableName.join('.') === table.join('.')) return
-  const column = columnOf(id)
-  const key = players.accountPerCurrency ? [column, columnOf(currency)] : [column]
-  if (await hasUniqueIndex(ask, table, key)) return
-  if (players.accountPerCurrency)
-    return warnUnproven(players, `${table.join('.')} has no unique index on exactly (${key.join(', ')})`)
-  if (!(await isUniqueByPlan(ask, players)))
-    failOf(players)(
-      isColumn(id)
-        ? `the view may return a player twice: there is no unique index on ${column} alone in ${table.join('.')}. Create it, ` +
-            `and declare it in your ORM: CREATE UNIQUE INDEX ON ${table.map(quoted).join('.')} (${quoted(column)})`
-        : 'the view computes the id, so that no index proves that a player is found once: it must be a column of the table',
-    )
+  const outputs = players.accountPerCurrency ? [id, currency] : [id]
+  const [names, isPlain] = [outputs.map(columnOf), outputs.every(isColumn)]
+  if (await hasUniqueIndex(ask, table, names)) return
+  const isProven = await isUniqueByPlan(ask, players)
+  // Without a condition it is another index of these columns, by which a player may be found by a scan only.
+  if (isProven && (isFiltered || !isPlain)) return
+  const wanted = wantedIndex(names)
+  if (players.accountPerCurrency && !isPlain)
+    return warnUnproven(players, `${table.join('.')} has no unique index on ${wanted}`)
+  failOf(players)(
+    isPlain
+      ? `the view may return an account twice: there is no unique index on ${wanted} in ${table.join('.')}. Create it, ` +
+          `and declare it in your ORM: CREATE UNIQUE INDEX ON ${table.map(quoted).join('.')} (${names.map(quoted).join(', ')})`
+      : 'the view computes the id, so that no index proves that a player is found once: it must be a column of the table',
+  )
 }
 
 const columnPattern = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?([\w$]+|"(?:[^"]|"")*")$/u
@@ -107,10 +110,14 @@ function columnOf(output: string): string {
  * Whether PostgreSQL removes a join to the table, which it does where it can prove that no row is found
  * twice: also by an index with more columns, which the view compares with constants.
  */
-async function isUniqueByPlan(ask: Ask, { table, columns, idType }: Tables['players']): Promise<boolean> {
+async function isUniqueByPlan(
+  ask: Ask,
+  { table, columns: { id, currency }, accountPerCurrency }: Tables['players'],
+): Promise<boolean> {
+  const same = (accountPerCurrency ? [id, currency] : [id]).map(name => `player.${name} = asked.${name}`)
   const plan = await planOf(
     ask,
-    `SELECT FROM unnest('{}'::${idType}[]) asked (id) LEFT JOIN ${table} player ON player.${columns.id} = asked.id`,
+    `SELECT FROM json_populate_recordset(NULL::${table}, '[]') asked LEFT JOIN ${table} player ON ${same.join(' AND ')}`,
   )
   return plan.Plans === undefined
 }

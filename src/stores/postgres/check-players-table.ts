@@ -7,6 +7,7 @@ import {
   type PlayersColumn,
   type PlayersTypes,
   typedColumns,
+  wantedIndex,
 } from '../database/players-columns.js'
 import type { Ask } from './client.js'
 import { storeError } from './errors.js'
@@ -53,9 +54,7 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
   if (id.kind !== 'v') {
     const key = players.accountPerCurrency ? [id.name, currency.name] : [id.name]
     if (!(await hasUniqueIndex(ask, players.tableName, key)))
-      fail(
-        `there is no unique index on ${key.length === 1 ? `${id.name} alone` : `exactly (${key.join(', ')})`}`,
-      )
+      fail(`there is no unique index on ${wantedIndex(key)}`)
     if (players.accountPerCurrency && currency.nullable)
       fail(`the column ${currency.name} may be NULL: an account would have any number of such rows`)
   }

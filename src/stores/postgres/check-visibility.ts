@@ -25,6 +25,8 @@ export interface PlayersTarget {
   /** Its columns of the id and the currency, or what computes them, as a plan has it: `base."player id"`. */
   id: string
   currency: string
+  /** Whether a view or a policy has a condition. */
+  isFiltered: boolean
 }
 
 /** @throws {StoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE` */
@@ -42,7 +44,7 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<Players
   if (problem !== null)
     throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
   const [id = '', currency = ''] = update.Output ?? []
-  return { table: target, id, currency }
+  return { table: target, id, currency, isFiltered: conditionsIn(update).length > 0 }
 }
 
 /** A plan has what functions inline; the catalog has the conditions of partitions that a plan leaves out. */

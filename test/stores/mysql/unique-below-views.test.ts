@@ -75,7 +75,7 @@ describeOnServer('a view of players', server => {
     await expect(store.ready()).rejects.toMatchObject({
       code: 'INVALID_PLAYERS_TABLE',
       message: expect.stringMatching(
-        /accounts: the view may return a player twice: the table below it has no unique index on id alone\. Create it, and declare it in your ORM/,
+        /accounts: the view may return an account twice: the table below it has no unique index on id alone\. Create it, and declare it in your ORM/,
       ),
     })
   })

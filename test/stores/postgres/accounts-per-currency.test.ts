@@ -84,6 +84,52 @@ describe('the unique index', () => {
   })
 })
 
+describe('below a view of plain columns', () => {
+  /** @param table of `w`, whose rows have a kind @param where of the view */
+  async function readyWith(table: string, where: string, column = 'text') {
+    await pool.query(`DROP SCHEMA IF EXISTS below CASCADE; DROP SCHEMA IF EXISTS of_below CASCADE; CREATE SCHEMA below;
+      CREATE TYPE below.code AS ENUM ('EUR', 'JPY');
+      CREATE TABLE below.w (no serial PRIMARY KEY, player_id text, currency ${column} NOT NULL, kind text, balance numeric${table};
+      CREATE VIEW below.v AS SELECT player_id AS id, currency, balance FROM below.w ${where}`)
+    const below = { schema: 'of_below', players: { ...players, table: 'below.v' } }
+    await migratePostgres(pool, below)
+    await createPostgresStore(pool, below).ready()
+  }
+  const advice = 'CREATE UNIQUE INDEX ON "below"."w" ("player_id", "currency")'
+
+  test.each([
+    ['no index', ')', ''],
+    ['an index on the id alone', ', UNIQUE (player_id))', ''],
+    ['another order', ', UNIQUE (currency, player_id))', ''],
+    ['a third column', ', UNIQUE (player_id, currency, kind))', ''],
+    [
+      'a condition of the index, also that of the view',
+      `); CREATE UNIQUE INDEX ON below.w (player_id, currency) WHERE kind = 'real'`,
+      "WHERE kind = 'real'",
+    ],
+    ['a condition of the view about another column', ', UNIQUE (player_id, currency, kind))', 'WHERE no > 0'],
+  ])('%s is refused, with the index to create', async (_name, table, where) => {
+    const problem = await readyWith(table, where).catch(String)
+    expect(problem).toContain('no unique index on exactly (player_id, currency) in below.w. Create it')
+    expect(problem).toContain(advice)
+    await pool.query(advice)
+    await createPostgresStore(pool, { schema: 'of_below', players: { ...players, table: 'below.v' } }).ready()
+  })
+
+  test.each([
+    ['the index', ', UNIQUE (player_id, currency))', '', 'text'],
+    [
+      'a third column, which the view fixes',
+      ', UNIQUE (player_id, currency, kind))',
+      "WHERE kind = 'real'",
+      'below.code',
+    ],
+    ['characters', ', UNIQUE (kind, player_id, currency))', "WHERE kind = 'real'", 'char(3)'],
+  ])('%s is ready', async (_name, table, where, column) => {
+    await readyWith(table, where, column)
+  })
+})
+
 test('without the option, two rows of a player are a fault, not the first of them', async () => {
   const { accountPerCurrency: _, ...one } = players
   await pool.query(`CREATE TABLE pam.single (id text PRIMARY KEY, currency text, balance numeric);
