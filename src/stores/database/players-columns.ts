@@ -25,12 +25,14 @@ export type Fail = (problem: string) => never
 export const wantedIndex = (key: readonly string[]) =>
   key.length === 1 ? `${key[0]} alone` : `exactly (${key.join(', ')})`
 
+export const unprovenCode = 'UNPROVEN_ACCOUNTS'
+
 /** Two rows of one account are a fault of the call that meets them. The catalog cannot exclude them here. */
 export function warnUnproven({ tableName }: Pick<Players, 'tableName'>, problem: string): void {
   process.emitWarning(
     `The players' table ${tableName.join('.')}: nothing proves that an account has one row only: ${problem}. ` +
       'bet-wallet check counts accounts with several',
-    'BetWalletWarning',
+    { type: 'BetWalletWarning', code: unprovenCode },
   )
 }
 

@@ -2,6 +2,7 @@
 import { fieldOf } from '../../foreign-values.js'
 import type { Durability } from '../../stores/database/durability.js'
 import type { StoreError } from '../../stores/database/errors.js'
+import { unprovenCode } from '../../stores/database/players-columns.js'
 import type { DatabaseStore } from '../../stores/database/store.js'
 import type { Players } from '../../stores/database/tables.js'
 import type { DatabaseSchema, Table } from '../init/schema.js'
@@ -44,7 +45,9 @@ export async function allFindings(
     ...(privileges.state === 'ok' && ofReady.length > 0 ? ofReady : [privileges]),
   ]
   // What is not durable can still be tried.
-  const isUsable = first.every(({ subject, state }) => state === 'ok' || subject === 'durability')
+  const isUsable = first.every(
+    ({ subject, state }) => ['ok', 'warning'].includes(state) || subject === 'durability',
+  )
   return [
     ...first,
     isUsable
@@ -115,6 +118,11 @@ const okTexts: Readonly<Record<string, string>> = {
 /** @returns a finding per subject; of privileges only a problem: `ready` names the first that is missing */
 export async function readyFindings(storeWith: ServerChecks['store'], allowNotDurable: boolean) {
   let durability: Durability | null = null
+  const unproven = new Set<string>()
+  const note = (warning: Error) => {
+    if (codeOf(warning) === unprovenCode) unproven.add(warning.message)
+  }
+  process.on('warning', note)
   const errorWith = async (isAllowed: boolean): Promise<unknown> => {
     try {
       const store = storeWith(isAllowed)
@@ -128,6 +136,9 @@ export async function readyFindings(storeWith: ServerChecks['store'], allowNotDu
   const first = await errorWith(false)
   // NOT_DURABLE hides the problems behind it. The option accepts settings, but no table without transactions.
   const stop = isNotDurable(first) ? await errorWith(true) : first
+  // Warnings are emitted in a later turn.
+  await new Promise(resolve => setImmediate(resolve))
+  process.off('warning', note)
   const stoppedAt = stop === null ? subjects.length : subjects.indexOf(subjectOf(stop))
   return subjects.flatMap((subject, index) => {
     if (subject === 'durability' && isNotDurable(first))
@@ -147,6 +158,8 @@ export async function readyFindings(storeWith: ServerChecks['store'], allowNotDu
         'ok',
         'the settings are durable; the tables are checked once the other problems are fixed',
       )
+    if (subject === 'players table' && unproven.size > 0)
+      return finding(subject, 'warning', [...unproven].join('. '))
     const more = subject === 'durability' ? textOf(durability) : ''
     return finding(subject, 'ok', `${okTexts[subject] ?? ''}${more}`)
   })

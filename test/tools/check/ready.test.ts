@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Durability } from '../../../src/stores/database/durability.js'
 import { StoreError, type StoreErrorCode } from '../../../src/stores/database/errors.js'
+import { warnUnproven } from '../../../src/stores/database/players-columns.js'
 import type { DatabaseStore } from '../../../src/stores/database/store.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { type Finding, finding, type Subject } from '../../../src/tools/check/finding.js'
@@ -24,6 +25,11 @@ const findingsOf = (error: Error, allowNotDurable = false, withOption: Error | n
       }),
     allowNotDurable,
   )
+
+const notDurableAfter = (ready: () => Promise<void>) => async () => {
+  await ready()
+  throw failure('NOT_DURABLE')
+}
 
 const statesOf = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ subject, state }) => [subject, state]))
@@ -78,6 +84,19 @@ test('of the subjects before the problem, all is well; the tables may still not 
     ...{ schema: 'ok', 'players table': 'problem' },
   })
   expect(textOf(findings, 'durability')).toContain('the tables are checked once the other problems are fixed')
+})
+
+test('what ready() cannot prove of the players table is a warning, once, and no other warning of it is', async () => {
+  const problem = 'below the view no unique index on exactly (id, currency) is visible'
+  const ready = async () => {
+    warnUnproven({ tableName: ['pam', 'accounts'] }, problem)
+    process.emitWarning('Durability is asynchronous', 'BetWalletWarning')
+  }
+  const findings = await readyFindings(isAllowed => storeOf(isAllowed ? ready : notDurableAfter(ready)), true)
+  expect(findings.filter(({ state }) => state === 'warning')).toEqual([
+    { ...{ subject: 'players table', state: 'warning', lines: [] }, text: expect.stringContaining(problem) },
+  ])
+  expect(findings.find(({ state }) => state === 'warning')?.text.match(/nothing proves/g)).toHaveLength(1)
 })
 
 describe('not durable', () => {
