@@ -14,6 +14,7 @@ export type Subject =
   | 'balances'
   | 'player ids'
   | 'version column'
+  | 'columns'
   | 'CHECKs'
   | 'statements'
 

@@ -31,7 +31,8 @@ export async function checkMysql(
 ): Promise<Finding[]> {
   const tables = tablesOf(options)
   const [schema, table] = tables.players.tableName
-  const columns = () => columnsBehind(ask, { schema, table, column: tables.players.columnNames.balance })
+  const columns = (of: 'id' | 'balance') =>
+    columnsBehind(ask, { schema, table, column: tables.players.columnNames[of] })
   return await allFindings(settings, tables.players, {
     store: allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }),
     privileges: async () =>
@@ -48,10 +49,10 @@ export async function checkMysql(
       isAccountOfBet: `${isPlayer(tables, 'player', 'bet.player_id')}
         AND ${currencyOf(tables, 'player')} = bet.currency`,
     },
-    behind: columns,
+    behind: () => columns('id'),
     schema: schemas => readSchema({ engine: 'mysql', ask, schemas }),
-    checks: async () => checksIn(ask, await columns()),
-    statements: async () => statementsIn(ask, await columns(), user),
+    checks: async () => checksIn(ask, await columns('balance')),
+    statements: async () => statementsIn(ask, await columns('balance'), user),
   })
 }
 

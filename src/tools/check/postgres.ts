@@ -54,7 +54,7 @@ export async function checkPostgres(
       isAccountOfBet: `player.${tables.players.columns.id} = ${asPlayerId(tables, 'bet.player_id')}
         AND player.${tables.players.columns.currency}::text = bet.currency`,
     },
-    behind: () => columnsOf(ask, tables),
+    behind: () => columnsOf(ask, tables, 'id'),
     schema: () => readSchema({ engine: 'postgres', ask }),
     checks: () => checksIn(ask, tables),
     statements: () => statementsIn(ask, tables, user),
@@ -145,7 +145,7 @@ async function statementsIn(ask: Ask, tables: Tables, user: string): Promise<Fin
   if (!track) return switchedOff('pg_stat_statements is not among the shared_preload_libraries of the server')
   if (track === 'none') return switchedOff('pg_stat_statements.track is none')
   if (!seesAll) return notAllowed(`GRANT pg_read_all_stats TO ${quoted(user)}`)
-  const columns = await columnsOf(ask, tables)
+  const columns = await columnsOf(ask, tables, 'balance')
   const since = hasInfo
     ? await recordedSince(ask, schema)
     : ['ALTER EXTENSION pg_stat_statements UPDATE shows since when they are recorded']
@@ -204,14 +204,17 @@ async function recordedSince(ask: Ask, schema: string): Promise<string[]> {
  * The column of the options, and that of each table below: its name is in the plan of an update, which is not
  * executed. A trigger of a view may write to any.
  */
-async function columnsOf(ask: Ask, tables: Tables): Promise<BalanceColumn[]> {
+async function columnsOf(ask: Ask, tables: Tables, of: 'id' | 'balance'): Promise<BalanceColumn[]> {
   const { table, tableName, columns, columnNames } = tables.players
   const relations = await ask<{ schema: string; table: string; kind: string }>(`${withTablesBelow(tables)}
     SELECT n.nspname AS schema, c.relname AS table, c.relkind::text AS kind FROM relation
     JOIN pg_catalog.pg_class c ON c.oid = relation.oid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`)
-  const plan = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
-  const output = plan.Plans?.[0]?.Output?.[0] ?? ''
+  const plan = await planOf(
+    ask,
+    `UPDATE ${table} SET ${columns.balance} = ${columns.balance} RETURNING ${columns[of]}`,
+  )
+  const output = plan.Output?.[0] ?? ''
   const below = /^(?:(?:[\w$]+|"(?:[^"]|"")*")\.)?("(?:[^"]|"")*"|[\w$]+)$/u.exec(output)?.[1]
   const isNamed = (schema?: string, name?: string) => schema === tableName[0] && name === tableName[1]
   const target = isNamed(plan.Schema, plan['Relation Name']) ? undefined : below
@@ -219,6 +222,6 @@ async function columnsOf(ask: Ask, tables: Tables): Promise<BalanceColumn[]> {
   const isView = relations.some(each => isNamed(each.schema, each.table) && each.kind === 'v')
   return relations.map(each => ({
     ...each,
-    column: isView && !isNamed(each.schema, each.table) ? column : columnNames.balance,
+    column: isView && !isNamed(each.schema, each.table) ? column : columnNames[of],
   }))
 }

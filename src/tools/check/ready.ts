@@ -5,10 +5,10 @@ import type { StoreError } from '../../stores/database/errors.js'
 import { unprovenCode } from '../../stores/database/players-columns.js'
 import type { DatabaseStore } from '../../stores/database/store.js'
 import type { Players } from '../../stores/database/tables.js'
-import type { DatabaseSchema, Table } from '../init/schema.js'
+import type { DatabaseSchema } from '../init/schema.js'
 import { accountsFinding, type BetRows } from './accounts.js'
 import { balancesFinding, type Rows, readBalances } from './balances.js'
-import { columnFindings } from './columns.js'
+import { columnFindings, notChecked } from './columns.js'
 import { type CheckSettings, describe, type Finding, finding, type Subject } from './finding.js'
 import type { BalanceColumn } from './statements.js'
 
@@ -25,7 +25,7 @@ export interface ServerChecks {
   statements(): Promise<Finding>
   rows: Rows
   bets: BetRows
-  /** The players' table, and where that is a view, what is below it. */
+  /** The players' table, and where that is a view, what is below it, with the column of the id. */
   behind(): Promise<readonly BalanceColumn[]>
   /** The catalog of the schemas of these tables. */
   schema(names: readonly string[]): Promise<DatabaseSchema>
@@ -57,9 +57,7 @@ export async function allFindings(
     // Lists for people: what they lack is no problem either.
     await checked('accounts', () => accountsFinding(players, checks.rows, checks.bets), 'skipped'),
     await checked('balances', () => playersBalances(players, checks.rows), 'skipped'),
-    ...(await otherColumns(players, checks).catch((error: unknown) => [
-      finding('player ids', 'skipped', `could not be checked: ${describe(error)}`),
-    ])),
+    ...(await otherColumns(players, checks).catch(notChecked)),
     await checked('CHECKs', checks.checks, 'skipped'),
     await checked('statements', checks.statements, 'skipped'),
   ]
@@ -89,9 +87,7 @@ async function playersBalances(players: Players, rows: Rows): Promise<Finding> {
 async function otherColumns({ columnNames }: Players, checks: ServerChecks): Promise<Finding[]> {
   const behind = await checks.behind()
   const schema = await checks.schema([...new Set(behind.map(each => each.schema))])
-  const isBehind = ({ isView, ...of }: Table) =>
-    !isView && behind.some(each => each.schema === of.schema && each.table === of.name)
-  return await columnFindings(schema, schema.tables.filter(isBehind), columnNames, checks.rows)
+  return await columnFindings(schema, behind, columnNames.version, checks.rows)
 }
 
 /** In the order of the report: `ready()` checks rights last, and sequences after the players' table. */

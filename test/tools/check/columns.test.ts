@@ -37,18 +37,28 @@ describe.each([
 ])('on $name', ({ name, skipped, open }) => {
   describe.skipIf(skipped !== null)(skipped === null ? name : `${name} (skipped: ${skipped})`, () => {
     /** @param rows numbers of wallets, and of their users */
-    async function foundWith(rows: string, { id = 'id', version = null as string | null, more = '' } = {}) {
+    async function foundWith(
+      rows: string,
+      {
+        id = 'id' as string | null,
+        version = null as string | null,
+        type = 'int',
+        more = '',
+        denied = /^$/,
+      } = {},
+    ) {
       const { schema, run, rows: reader, read } = await open()
       await run(
-        `CREATE TABLE ${schema}.wallets (id int PRIMARY KEY, user_id int NOT NULL, currency char(3), balance int, lock_version int, number int${more})`,
+        `CREATE TABLE ${schema}.wallets (id ${type} PRIMARY KEY, user_id int NOT NULL, currency char(3), balance int, lock_version int, number int${more})`,
       )
       await run(
         `INSERT INTO ${schema}.wallets (id, user_id, currency, balance) VALUES ${rows.replaceAll(')', ", 'EUR', 5)")}`,
       )
       await run(`UPDATE ${schema}.wallets SET number = id`)
-      const tables = (await read()).tables.filter(table => table.name === 'wallets')
-      const { engine } = await read()
-      const findings = await columnFindings({ engine }, tables, { id, version }, reader)
+      const ask = (text: string) =>
+        denied.test(text) ? Promise.reject(new Error('permission denied')) : reader.ask(text)
+      const behind = [{ schema, table: 'wallets', column: id }]
+      const findings = await columnFindings(await read(), behind, version, { ...reader, ask })
       return findings.map(({ subject, state, text }) => [subject, state, text.replaceAll(schema, 'pam')])
     }
 
@@ -63,11 +73,25 @@ describe.each([
       ])
     })
 
+    test('given numbers in another type of integer: the warning too', async () => {
+      expect(await foundWith('(1, 2), (2, 1)', { version: 'lock_version', type: 'bigint' })).toEqual([
+        ['player ids', 'warning', expect.stringMatching(/^id numbers the rows of pam\.wallets/)],
+      ])
+    })
+
+    test('given rows that this user may not read: the warning of the version column is there', async () => {
+      expect(await foundWith('(1, 2), (2, 1)', { denied: /numbered/ })).toEqual([
+        ['player ids', 'skipped', 'could not be checked: permission denied'],
+        ['version column', 'warning', expect.any(String)],
+      ])
+    })
+
     test.each([
       ['the same numbers', '(1, 1), (2, 2)', 'id'],
       ['numbers of no other player', '(1, 101), (2, 102)', 'id'],
       ["the player's own column", '(1, 2), (2, 1)', 'user_id'],
       ['a number that is not the key of the rows', '(1, 2), (2, 1)', 'number'],
+      ['a computed id', '(1, 2), (2, 1)', null],
     ])('given %s: nothing', async (_, rows, id) => {
       expect(await foundWith(rows, { id, version: 'lock_version' })).toEqual([])
     })

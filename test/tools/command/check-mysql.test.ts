@@ -112,12 +112,29 @@ describe.skipIf(noServer !== null)(`check${suffix}`, () => {
   test('a version column that no option names', async () => {
     expect((await run()).out).not.toContain('version column')
     await admin.query('ALTER TABLE pam.accounts ADD lock_version integer NOT NULL DEFAULT 0')
+    // The catalog hides the column from the wallet's own user.
+    expect(lineOf((await run()).out, 'columns')).toMatch(
+      / - .*this user does not see all columns of pam\.accounts: run check again as an owner/,
+    )
     const { code, out } = await run([], adminUrl)
+    expect(lineOf(out, 'columns')).toBe('')
     expect(lineOf(out, 'version column')).toMatch(
       /WARN .*pam\.accounts\.lock_version: if your code has an optimistic lock/,
     )
     expect(code).toBe(0)
     await admin.query('ALTER TABLE pam.accounts DROP lock_version')
+  })
+
+  test("a view of the row's number: a warning with a row", async () => {
+    await admin.query(`CREATE TABLE pam.wallets (id bigint PRIMARY KEY, user_id int NOT NULL, currency char(3) NOT NULL, balance decimal(18,2) NOT NULL);
+      INSERT INTO pam.wallets VALUES (1, 2, 'EUR', 5), (2, 1, 'EUR', 5);
+      CREATE VIEW pam.v AS SELECT id AS player_id, currency, balance FROM pam.wallets`)
+    const players = ['--players', 'pam.v', '--id', 'player_id', '--id-type', 'bigint']
+    const words = [...players, '--currency', 'currency', '--balance', 'balance']
+    expect(lineOf((await run(words, adminUrl)).out, 'player ids')).toMatch(
+      /WARN .*id numbers the rows of pam\.wallets, and user_id is the player's: a bet of the player 1 debits the row 1/,
+    )
+    await admin.query('DROP VIEW pam.v; DROP TABLE pam.wallets')
   })
 
   test('no player: no debit is tried, which is no problem', async () => {

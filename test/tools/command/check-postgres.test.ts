@@ -80,11 +80,36 @@ describe.skipIf(noServerOfOurOwn !== null)(
         expect(lineOf((await run(words, server.url)).out, 'player ids')).toMatch(
           /WARN .*id numbers the rows of pam\.wallets, and user_id is the player's: a bet of the player 1 debits the row 1, which is of the player 2/,
         )
-        await admin.query('GRANT SELECT (id, currency, balance), UPDATE (balance) ON pam.wallets TO wallet')
-        expect(lineOf((await run(words)).out, 'player ids')).toMatch(
-          / - .*permission denied for table wallets/,
+        await admin.query(`GRANT SELECT (id, currency, balance), UPDATE (balance) ON pam.wallets TO wallet;
+          ALTER TABLE pam.wallets ADD version integer`)
+        const { out } = await run(words)
+        expect(lineOf(out, 'player ids')).toMatch(/ - .*permission denied for table wallets/)
+        expect(lineOf(out, 'version column')).toMatch(/WARN .*pam\.wallets\.version:/)
+        await admin.query('CREATE VIEW pam.v AS SELECT id AS player_id, currency, balance FROM pam.wallets')
+        const ofView = words.map(word => ({ 'pam.wallets': 'pam.v', id: 'player_id' })[word] ?? word)
+        expect(lineOf((await run(ofView, server.url)).out, 'player ids')).toMatch(
+          /WARN .*id numbers the rows of pam\.wallets, and user_id is the player's/,
         )
+        await admin.query('DROP VIEW pam.v')
         await admin.query('DROP TABLE pam.wallets')
+      })
+
+      test('a view that computes the currency: a warning that one row per account is not proven', async () => {
+        await admin.query(`CREATE TABLE pam.w (id text, ccy text NOT NULL, balance numeric(18, 2) NOT NULL, UNIQUE (id, ccy));
+          INSERT INTO pam.w VALUES ('anna', 'EUR', 100);
+          CREATE VIEW pam.v AS SELECT id, upper(ccy) AS currency, balance FROM pam.w`)
+        const players = { table: 'pam.v', id: 'id', currency: 'currency', balance: 'balance' }
+        await migratePostgres(admin, {
+          schema: 'unproven',
+          players: { ...players, accountPerCurrency: true },
+        })
+        const { code, out } = await run(['--schema', 'unproven', '--no-lookup-indexes'], server.url)
+        expect(lineOf(out, 'players table')).toMatch(
+          /WARN .*The players' table pam\.v: nothing proves that an account has one row only/,
+        )
+        expect(lineOf(out, 'trial debit')).toMatch(/ok .*rolled back/)
+        expect(code).toBe(0)
+        await admin.query('DROP SCHEMA unproven CASCADE; DROP VIEW pam.v; DROP TABLE pam.w')
       })
 
       test('a version column that no option names', async () => {
