@@ -9,6 +9,10 @@ export interface RegisteredOptions {
   outbox?: boolean
 }
 
+/** Before a call is recorded, the registration alone is wrong: the tables are the same for all options. */
+export const otherTry = (statements: string) =>
+  `. No call is recorded yet: if the registered options are wrong, run this as an owner and migrate again: ${statements}`
+
 /**
  * Reads the JSON of option sets. Only the outbox may differ: it is turned on beside processes without it.
  *

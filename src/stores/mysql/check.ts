@@ -3,6 +3,7 @@
 import type { BalanceColumn } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
 import { StoreError } from '../database/errors.js'
+import { otherTry } from '../database/registered-options.js'
 import { rightsText } from '../database/rights.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkServer } from './check-server.js'
@@ -110,9 +111,8 @@ function withAdvice(error: unknown, tables: Tables): unknown {
 const migrateAdvice =
   'run migrateMysql(client, options), or the SQL of mysqlMigrationSql(options), with the same options'
 
-const besideAdvice =
-  'Use the same options, or migrate with allowOtherOptions: running processes then keep their procedures. ' +
-  'If the first options were wrong and no call has been recorded, drop the tables and procedures of bet-wallet and migrate again'
+const besideHint =
+  'Use the same options, or migrate with allowOtherOptions: running processes then keep their procedures'
 
 /**
  * What the migration is needed for; `null`: there is nothing to do.
@@ -225,7 +225,7 @@ export async function wrongProcedures(
   )
   const isOwn = ([name]: Values) => String(name).startsWith(procedureName(tables, 'commit'))
   checkOwner(tables, stored, stored.filter(isOwn).at(-1))
-  if (!allowOtherOptions && !stored.some(isOwn)) checkOptions(stored, tables)
+  if (!allowOtherOptions && !stored.some(isOwn)) await checkOptions(database, stored, tables)
   const all = proceduresOf(tables)
   const find = (name: string) => stored.find(([each]) => String(each) === name)
   const commits = stored.map(([name]) => String(name)).filter(name => /^wallet_commit_v/.test(name))
@@ -242,14 +242,20 @@ export async function wrongProcedures(
 }
 
 /** @throws {StoreError} `SCHEMA_OPTIONS`: the migration has run with others alone */
-function checkOptions(stored: readonly Values[], tables: Tables): void {
-  const { schemaName, optionSet } = tables
-  const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}(_[0-9a-f]{8})?$/.test(String(name)))
+async function checkOptions(database: Session, stored: readonly Values[], tables: Tables): Promise<void> {
+  const { schema, schemaName, optionSet } = tables
+  const bound = stored.filter(([name]) => /^wallet_\w+_v\d+_[0-9a-f]{8}(_[0-9a-f]{8})?$/.test(String(name)))
+  const other = bound.find(([name]) => /^wallet_commit_v/.test(String(name)))
   if (other === undefined || !String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) return
   const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
+  const isEmpty = await database
+    .rows(`SELECT 1 FROM ${schema}.wallet_transactions LIMIT 1`)
+    .then(({ length }) => length === 0)
+    .catch(() => false)
+  const drops = bound.map(([name]) => `DROP PROCEDURE ${schema}.${name}`)
   throw storeError(
     'SCHEMA_OPTIONS',
-    `The schema ${schemaName} was migrated with other options: ${differences}. ${besideAdvice}`,
+    `The schema ${schemaName} was migrated with other options: ${differences}. ${besideHint}${isEmpty ? otherTry(drops.join('; ')) : ''}`,
   )
 }
 

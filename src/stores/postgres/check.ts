@@ -2,6 +2,7 @@
 
 import { columnsOf } from '../database/columns.js'
 import { StoreError } from '../database/errors.js'
+import { otherTry } from '../database/registered-options.js'
 import { rightsText } from '../database/rights.js'
 import type { Findings } from '../database/store.js'
 import { checkBaseTables, checkRules } from './check-base-tables.js'
@@ -12,7 +13,7 @@ import type { Ask } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
 import { check, hasCode, storeError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
-import { besideAdvice, optionsProblem } from './sql/options.js'
+import { besideHint, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
 import { rightsOf } from './sql/rights.js'
 import { functionsOf } from './sql/schema.js'
@@ -228,7 +229,17 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     )
   }
   const [options] = await ask<{ problem: string }>(optionsProblem(tables))
-  if (options !== undefined) throw storeError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
+  if (options === undefined) return
+  const [transactions] = await ask<{ readable: boolean }>(
+    `SELECT has_table_privilege(name, 'SELECT') AND NOT row_security_active(name) AS readable
+      FROM to_regclass($1) name`,
+    [`${schema}.transactions`],
+  )
+  const recorded = transactions?.readable ? await ask(`SELECT FROM ${schema}.transactions LIMIT 1`) : null
+  throw storeError(
+    'SCHEMA_OPTIONS',
+    `${options.problem}. ${besideHint}${recorded?.length === 0 ? otherTry(`DELETE FROM ${schema}.options`) : ''}`,
+  )
 }
 
 /** Compares the functions with the catalog: SQL by hand may have replaced them. */

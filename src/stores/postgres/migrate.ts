@@ -7,7 +7,7 @@ import { migrationProblem } from './check.js'
 import { type Ask, confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { check, storeError } from './errors.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
-import { besideAdvice, isRefusedForOptions } from './sql/options.js'
+import { besideHint, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
 import { indexLock, migrationLock, migrationStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
@@ -91,7 +91,7 @@ async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions
     await confirmCommits(client)
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
-    throw storeError('SCHEMA_OPTIONS', `${textOf(cause)}. ${besideAdvice}`, { cause })
+    throw storeError('SCHEMA_OPTIONS', `${textOf(cause)}. ${besideHint}`, { cause })
   }
 }
 

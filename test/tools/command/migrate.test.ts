@@ -1,7 +1,13 @@
 /** `bet-wallet migrate`: on PostgreSQL, MariaDB and MySQL. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMysqlStore, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
-import { createPostgresStore, postgresMigrationSql } from '../../../src/stores/postgres/index.js'
+import { handlePlaceBet } from '../../../src/index.js'
+import { createMysqlStore, type MysqlStore, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
+import {
+  createPostgresStore,
+  type PostgresStore,
+  postgresMigrationSql,
+} from '../../../src/stores/postgres/index.js'
+import { placeBet } from '../../fixtures.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer } from '../../mysql/engine.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -21,6 +27,8 @@ interface Opened {
   tables: { schema: string; players: typeof columns & { table: string } }
   url: string
   ready(): Promise<void>
+  store(): PostgresStore | MysqlStore
+  query(sql: string): Promise<unknown>
   /** Of the library's tables: how many there are, and the indexes of the transactions. */
   count(): Promise<{ tables: number; indexes: number }>
   migrationSql(lookupIndexes: boolean): string
@@ -35,6 +43,8 @@ async function openPostgres(): Promise<Opened> {
   return {
     ...{ tables, url, drop },
     ready: () => createPostgresStore(pool, { ...tables, allowNotDurable: true }).ready(),
+    store: () => createPostgresStore(pool, { ...tables, allowNotDurable: true }),
+    query: sql => pool.query(sql),
     migrationSql: lookupIndexes => postgresMigrationSql(tables, { lookupIndexes }),
     async count() {
       const { rows } = await pool.query(`SELECT
@@ -59,6 +69,11 @@ async function openMysql(): Promise<Opened> {
   return {
     ...{ tables, drop, url: `mysql://${user}:${password}@${host}:${port}/${schema}` },
     ready: () => createMysqlStore(pool, { ...tables, allowNotDurable: true }).ready(),
+    store: () => createMysqlStore(pool, { ...tables, allowNotDurable: true }),
+    // The client of the server takes several statements.
+    query: async sql => {
+      for (const statement of sql.split(';')) await pool.query(statement)
+    },
     migrationSql: lookupIndexes => mysqlMigrationSql(tables, { lookupIndexes }),
     count: async () => ({
       tables: await countOf(
@@ -141,6 +156,33 @@ describe.each([
       const again = await run([])
       expect([again.code, again.error]).toEqual([0, ''])
       expect(again.out).toMatch(/^NOTHING TO DO: /m)
+    })
+
+    test('a wrong first answer: what is printed, and then migrate, until a call is recorded', async () => {
+      const second = await open()
+      const runOn = (words: string[]) =>
+        runCommand(['migrate', '--schema', second.tables.schema, ...words], {
+          environment: { BET_WALLET_DATABASE_URL: second.url },
+        })
+      const right = ['--players', second.tables.players.table, ...mapping]
+      const wrong = right.map(word => (word === 'EUR=2,JPY=0' ? 'EUR=3' : word))
+      expect((await runOn(wrong)).code).toBe(0)
+      const refused = await runOn(right)
+      expect(refused.code).toBe(2)
+      const printed = /migrate again: (.*?)\. See /s.exec(refused.error)?.[1] ?? ''
+      expect(printed).toMatch(/^(?:DELETE FROM "bet_wallet"\.options|DROP PROCEDURE .*)$/)
+      await second.query(printed)
+      expect((await runOn(right)).code).toBe(0)
+      await second.ready()
+      expect((await runOn([])).out).toMatch(/^NOTHING TO DO: /m)
+      await second.query(`INSERT INTO ${second.tables.players.table} VALUES (1, 'EUR', 0)`)
+      // Recorded: the player lacks funds.
+      expect(await handlePlaceBet(second.store(), placeBet({ playerId: '1' }))).toMatchObject({ ok: false })
+      const late = await runOn(wrong)
+      expect(late.code).toBe(2)
+      expect(late.error).toContain('was migrated with other options')
+      expect(late.error).not.toMatch(/DELETE|DROP|migrate again/)
+      await second.drop()
     })
 
     test('other options: refused, unless on purpose', async () => {

@@ -43,10 +43,8 @@ export const optionsProblem = ({ schema, schemaName, optionSet }: Tables) => sql
   HAVING count(*) > 0`
 
 /** One line of the migration. */
-const besideHint =
+export const besideHint =
   'Use the same options, or migrate with allowOtherOptions: running processes then keep their functions'
-
-export const besideAdvice = `${besideHint}. If the first options were wrong and no call has been recorded, drop the tables and functions of bet-wallet and migrate again`
 
 export const refuseOtherOptions = (tables: Tables) => sql`
   -- Other options mean another players' table or another unit: a migration to them must be stated on purpose.
