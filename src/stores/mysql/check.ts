@@ -97,7 +97,7 @@ function withAdvice(error: unknown, tables: Tables): unknown {
     return storeError(
       'INVALID_PLAYERS_TABLE',
       `The players' table ${tables.players.tableName.join('.')} is a view that cannot be updated (${message}). Without a ` +
-        "subquery it can: take a currency by CASE p.currency_id WHEN 1 THEN 'EUR' … END AS currency",
+        'subquery it can: select the currency by a CASE of the column that refers to it',
       { cause: error },
     )
   // 1054 unknown column, 1146 unknown table, 1305 unknown procedure, 1318 wrong number of parameters.

@@ -128,8 +128,7 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
 }
 
 const joinAdvice =
-  'A view that joins tables is not updatable: take the currency by a subquery, CREATE OR REPLACE VIEW … AS ' +
-  'SELECT p.*, (SELECT c.code FROM currencies c WHERE c.id = p.currency_id)::text AS currency FROM players p'
+  'A view that joins tables is not updatable: select the currency by a subquery in place of the join'
 
 /** A column that holds any balance. */
 const any: BalanceColumn = { scale: null, max: null, isUnsigned: false, length: null }
