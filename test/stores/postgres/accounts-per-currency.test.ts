@@ -12,6 +12,7 @@ import { rightsOf } from '../../../src/stores/postgres/sql/rights.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { placeBet, rollbackBet, settlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { expectFaultsOfAlice } from '../two-rows.js'
 
 const { url, pool, drop } = await freshDatabase()
 const pools = [1, 2].map(() => new pg.Pool({ connectionString: url, max: 4 }))
@@ -143,6 +144,21 @@ test('without the option, two rows of a player are a fault, not the first of the
   )
   const keys = { operation: 'placebet', transactionId: 't', playerId: 'alice', betId: 'b' } as const
   await expect(old.load(keys)).rejects.toThrow('has several rows for the player "alice"')
+})
+
+test('two rows of one account below a view that hides it: a fault of its calls, the others are committed', async () => {
+  await pool.query(`CREATE TABLE pam.twice (id text, ccy text NOT NULL, balance numeric(20,2) NOT NULL);
+    CREATE VIEW pam.hidden AS SELECT id, upper(ccy) AS currency, balance FROM pam.twice;
+    INSERT INTO pam.twice SELECT unnest('{alice,alice,bob,carol}'::text[]), 'EUR', 100`)
+  const hidden = { schema: 'hidden', players: { ...players, table: 'pam.hidden' } }
+  await migratePostgres(pool, hidden)
+  const over = createPostgresStore(pool, hidden)
+  await over.ready()
+  await expectFaultsOfAlice(over)
+  const { rows } = await pool.query('SELECT id, balance FROM pam.twice ORDER BY id, balance')
+  expect(rows.map(({ id, balance }) => `${id} ${balance}`)).toEqual([
+    ...['alice 100.00', 'alice 100.00', 'bob 70.00', 'carol 70.00'],
+  ])
 })
 
 test('two servers: a placebet and the rollback of its bet, which name two accounts, leave the stake', async () => {
