@@ -18,9 +18,9 @@ const linesOf = (isCounted: (path: string) => boolean) => sumOf(src, isCounted, 
 describe('lines of code', () => {
   test.each([
     ['core, decide, http, batches, lookups, operations', 5_025, linesOf(path => !isOutsideCore.test(path))],
-    ['stores', 10_335, linesOf(path => path.startsWith('stores/'))],
+    ['stores', 10_365, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_620, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 19_070, linesOf(path => path.startsWith('tools/'))],
+    ['tools', 19_105, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_370, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
