@@ -302,7 +302,7 @@ const liveAfter = sql`
     ${lines(settlementTypes.map(type => `coalesce(bet.${type}_live, 0) + ${creditValue(`${type}_live`)}`))}
   )`
 
-/** Guard 2 of a credit, on the stored `bet`; and `load` can read the sum, which keeps the zeros at its end. */
+/** Guard 2 of a credit, on the stored `bet`; and `load` can read the sum with the zeros at its end. */
 export const takesCredit = sql`
   bet.player_id = item.bet_player_id
     AND bet.currency = item.bet_currency
