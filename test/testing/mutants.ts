@@ -1392,8 +1392,14 @@ const ofAddedCredits = {
     creditedTo((live, amount) => (live === null ? amount : asFloat(live, amount))),
   ),
   'credit-beyond-its-column': mutant(
-    'WS-09 a credit whose sum a column cannot hold is an error, and no conflict',
-    () => ({ holdsCredit: () => true }),
+    'WS-09 a credit whose sum a column cannot hold is answered as unavailable, and is no conflict',
+    correct => ({
+      holdsCredit: () => true,
+      answerError(error, changes) {
+        const isBeyond = error instanceof OutOfRange && changes.credit !== null
+        return isBeyond ? { status: 'unavailable' } : correct.answerError(error, changes)
+      },
+    }),
   ),
   'credit-clamped': mutant(
     'WS-09 a credit whose sum is too large leaves the largest amount live',

@@ -1,6 +1,6 @@
 /** Records are returned as they were stored: nulls, amounts, ids, texts, dates. */
 import { add, type Decimal, negate, subtract } from '../../money.js'
-import type { Account, CommitResult, WalletChanges } from '../../store.js'
+import type { Account, WalletChanges } from '../../store.js'
 import { type CaseContext, casesOf } from '../case-context.js'
 import {
   addCredit,
@@ -342,7 +342,7 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
   }
 }
 
-/** A sum of credits is exact up to `large`, and beyond it: or a conflict, where the store cannot hold it. */
+/** A sum of credits is exact up to `large`, and beyond it; or a conflict, where the store cannot hold it. */
 async function addCredits(context: CaseContext, large: Decimal, unit: Decimal): Promise<void> {
   const wallet = await context.open([{ ...anna, balance: '0' }])
   let bet = await wallet.committedBet(placeBet('t-1', 'b-1', { stake: '0' }))
@@ -350,11 +350,13 @@ async function addCredits(context: CaseContext, large: Decimal, unit: Decimal): 
   bet = await wallet.committedBet(addCredit(bet, 's-2', unit))
   context.expectAmount(bet.credits.BET_PAID?.live, large, 'live')
   await wallet.expectCommitted(placeBet('t-2', 'b-2', { stake: large }))
-  const result = await wallet.commit(addCredit(bet, 's-3', unit)).catch((error: unknown) => error)
-  const { status } = result as CommitResult
-  context.check(status === 'committed' || status === 'conflict', 'committed exactly, or a conflict', result)
-  const { bet: credited } = settleBet(bet, 's-3', unit)
-  await wallet.expectBet(status === 'committed' && credited ? credited : bet)
+  const beyond = addCredit(bet, 's-3', unit)
+  const { status } = await wallet.commit(beyond)
+  if (status === 'committed') {
+    await wallet.expectRecords(settleBet(bet, 's-3', unit))
+  } else {
+    await wallet.expectConflict(beyond, 'the store cannot hold the sum')
+  }
 }
 
 /** Beyond the limits: the changes are stored exactly, or not at all. */
