@@ -19,7 +19,7 @@ describe('lines of code', () => {
   test.each([
     ['core, decide, http, batches, lookups, operations', 5_025, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 10_365, linesOf(path => path.startsWith('stores/'))],
-    ['testing', 4_620, linesOf(path => path.startsWith('testing/'))],
+    ['testing', 4_655, linesOf(path => path.startsWith('testing/'))],
     ['tools', 19_105, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_370, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
