@@ -31,7 +31,7 @@ interface NetworkSettings extends Pick<Settings, Used> {
 
 const backOffMsFirst = 5
 const catchUpMsMax = 250
-/** A settlement that the wallet has lost is never found, however long the limit is. `--every` may be longer. */
+/** A settlement that the wallet has lost is never found, however long the limit is. */
 const notFoundMsMax = 60_000
 /**
  * No further calls while there are more transactions than this in a pause before their retry, for each
