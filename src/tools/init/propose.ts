@@ -358,22 +358,30 @@ function chosenCurrency(
   const { candidates, rejected } = currencyCandidates(engine, table)
   const referred = codesBehind(schema, table)
   const behind = schema.updatesSubqueries ? referred : []
-  const [one] = candidates.filter(each => each.likely)
   if (answer === undefined) return undecidedCurrency(schema, table, id, behind)
   const code = behind.find(each => nameOfCode(each) === answer)
   if (code !== undefined) return withCode(code)
   if (!table.columns.some(({ name }) => name === answer) && codePattern.test(answer)) {
-    const column = (one ?? candidates.find(each => isRowKey(table, id, each.column)))?.column ?? null
+    const sure = [
+      ...candidates.flatMap(each => (each.likely || isRowKey(table, id, each.column) ? [each.column] : [])),
+      ...table.columns.filter(({ labels }) => labels?.includes(answer)),
+    ]
+    const found = sure.length > 0 ? [...new Set(sure)] : candidates.map(each => each.column)
+    if (found.length > 1)
+      throw new Impossible(
+        `--currency ${answer}: each of ${listed(found.map(({ name }) => name))} may be the currency of a row of ${fullName(table)}: name one, or a view of the rows in ${answer} (--players)`,
+      )
+    const [column = null] = found
     const unread = [...new Set([...rejected, ...referred].map(each => each.column))]
     const unreadTexts = unread.map(({ name, declared }) => `${name} (${declared})`)
     const [first] = unread
     // Players of another currency would be debited as if their balances were in this one.
-    if (column === null && first !== undefined)
+    if (sure.length === 0 && first !== undefined)
       throw new Impossible(
         `--currency ${answer}: ${fullName(table)} has a currency that is no code: ${listed(unreadTexts)}. ${viewAdvice(schema, table, first)}`,
       )
     const reason =
-      column === null ? 'as stated: of all players' : `as stated: the rows of ${column.name} ${answer}`
+      column === null ? 'as stated: of all players' : `as stated: only the rows of ${column.name} ${answer}`
     return { value: { ...single, currency: column, onlyCurrency: answer }, reason }
   }
   const other = codesElsewhere(schema, table).find(each => nameOfCode(each) === answer)

@@ -426,14 +426,39 @@ describe('given several candidates', () => {
     expect(proposed(login)).toEqual([['id', 'username']])
   })
 
-  test('of which none is likely, then the code of all players filters rows only by a column of the key', () => {
-    const viewOf = (keys: readonly string[]) => {
-      const columns = ['account_no text', 'base_currency char(3)', 'balance numeric(18,2)']
-      const proposal = propose(inPostgres(accounts(columns, [...keys])), { currency: 'EUR' })
+  describe('of which none is likely, and the code of all players', () => {
+    const answered = (columns: readonly string[], keys = ['account_no'], currency = 'EUR') => {
+      const proposal = propose(
+        inPostgres(accounts(['account_no text', 'balance numeric(18,2)', ...columns], keys)),
+        { currency },
+      )
+      if (proposal.status === 'impossible') return proposal.problem
       return proposal.status === 'ready' ? viewStatement(proposal.mapping) : proposal
     }
-    expect(viewOf(['account_no'])).toMatch(/'EUR'::text AS "currency", "balance" FROM "pam"\."accounts"$/)
-    expect(viewOf(['account_no base_currency'])).toMatch(/WHERE "base_currency" = 'EUR'$/)
+
+    test.each([
+      ["asset enum('EUR','BTC')", 'asset'],
+      ['denomination varchar(8)', 'denomination'],
+      ['base_currency char(3)', 'base_currency'],
+      // Its values say what its name does not.
+      ["kind enum('EUR','BTC')", 'kind'],
+    ])('with %s, then the rows of other currencies are no players', (column, name) => {
+      expect(answered([column])).toMatch(new RegExp(`FROM "pam"\\."accounts" WHERE "${name}" = 'EUR'$`))
+    })
+
+    test('with several, then it is refused', () => {
+      expect(answered(['asset text', 'denomination text'])).toBe(
+        '--currency EUR: each of asset, denomination may be the currency of a row of pam.accounts: name one, or a view of the rows in EUR (--players)',
+      )
+      expect(answered(['currency text', 'wallet_currency text'])).toMatch(/each of currency, wallet_currency/)
+      expect(answered(['display_currency text', 'currency_id integer'])).toMatch(/no code: currency_id/)
+    })
+
+    test('with one in the key, then it is that', () => {
+      expect(answered(['base_currency char(3)', 'asset text'], ['account_no base_currency'])).toMatch(
+        /WHERE "base_currency" = 'EUR'$/,
+      )
+    })
   })
 
   test('then all questions of a table come at once', () => {
