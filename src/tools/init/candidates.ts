@@ -339,4 +339,5 @@ export const isPlayersName = (name: string) => wordsOf(name).some(word => player
 /** A table of something else that has a balance: a booking, an agent. */
 export const isOtherName = (name: string) => wordsOf(name).some(word => otherTables.has(singular(word)))
 
-export const isEntriesName = (name: string) => wordsOf(name).some(word => entries.includes(singular(word)))
+export const isEntriesName = (name: string) =>
+  wordsOf(name).some(word => [...entries, 'operation', 'credit', 'debit'].includes(singular(word)))

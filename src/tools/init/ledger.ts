@@ -1,4 +1,5 @@
 /** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
+import { isDeepStrictEqual } from 'node:util'
 import { balanceTypeOf, isEntriesName, isRowOf, wordsOf } from './candidates.js'
 import { idPlace, type Ledger, type Mapping, sourceOf, timesUnits } from './mapping.js'
 import { type Column, refersTo, type Table } from './schema.js'
@@ -7,45 +8,73 @@ import { inTemplate, present, sqlName, sqlTable } from './source-text.js'
 const has = (column: Column, words: readonly string[]) =>
   wordsOf(column.name).some(word => words.includes(word))
 
-export function ledgersOf(table: Table, id: Column, tables: readonly Table[]): Ledger[] {
-  return tables.flatMap(other => {
-    if (other === table || other.isView || !isEntriesName(other.name)) return []
+/** @param below what the table reads, if it is a view */
+export function ledgersOf(
+  table: Table,
+  id: Column,
+  below: readonly Table[],
+  tables: readonly Table[],
+): Ledger[] {
+  return tables.flatMap((other): Ledger[] => {
+    if (other === table || below.includes(other) || other.isView) return []
     const money = other.columns.filter(each => balanceTypeOf('postgres', each) !== 'text' && isMoney(each))
     const balanceAfter = money.find(each => has(each, ['after', 'balance'])) ?? null
     const amount = money.find(
       each => has(each, ['amount', 'delta', 'change', 'value']) && each !== balanceAfter,
     )
-    const link = linkOf(table, id, other)
-    if (link === null || amount === undefined) return []
+    const isSplit = [debits, credits].every(words => money.some(each => has(each, words)))
+    const isDirected = balanceAfter !== null || other.columns.some(each => has(each, ['direction', 'side']))
+    const isOfEntries = isSplit || (amount !== undefined && (isDirected || isEntriesName(other.name)))
+    const [link] = [table, ...below].flatMap(origin => linksOf(origin, id, other))
+    if (link === undefined || !isOfEntries) return []
+    if (amount === undefined || !table.columns.includes(link[1])) return [{ table: other, entry: null }]
     const set = [link[0], amount, balanceAfter]
     const required = other.columns.filter(
       each => !set.includes(each) && !each.nullable && !each.hasDefault && each.updatable,
     )
-    return [{ table: other, link, amount, balanceAfter, required }]
+    return [{ table: other, entry: { link, amount, balanceAfter, required } }]
   })
 }
 
+const debits = ['debit', 'withdraw', 'withdrawal']
+const credits = ['credit', 'deposit']
+
 const isMoney = (column: Column) => balanceTypeOf('postgres', column) !== null && !has(column, ['id'])
 
-/** By a foreign key; or by the name: `wallet_id` of `wallets`, or as the id is called. */
-function linkOf(table: Table, id: Column, other: Table): Ledger['link'] | null {
-  const columnOf = (name: string) => table.columns.find(each => each.name === name)
-  for (const own of other.columns) {
-    const key = other.foreignKeys.find(each => each.column === own.name && refersTo(each, table))
-    const isRow = isRowOf(own, table)
-    const of = columnOf(key?.to.column ?? (isRow ? 'id' : own.name === 'id' ? '' : own.name))
-    if (of !== undefined && (key !== undefined || isRow || of === id)) return [own, of]
-  }
-  return null
+type EntryLink = NonNullable<Ledger['entry']>['link']
+
+/**
+ * By a foreign key; or by the name: `wallet_id` of `wallets`, or as the id is called. Then by foreign keys of
+ * both to the same row, if the row of the table is the only one that has it.
+ */
+function linksOf(table: Table, id: Column, other: Table): EntryLink[] {
+  const keysOf = (own: Column) => other.foreignKeys.filter(({ column }) => column === own.name)
+  const links = (nameFor: (own: Column) => string | undefined) =>
+    other.columns.flatMap((own): EntryLink[] => {
+      const of = table.columns.find(({ name }) => name === nameFor(own))
+      return of === undefined ? [] : [[own, of]]
+    })
+  const direct = links(own => {
+    const key = keysOf(own).find(each => refersTo(each, table))
+    const isId = own.name === id.name && own.name !== 'id'
+    return key?.to.column ?? (isRowOf(own, table) ? 'id' : isId ? id.name : undefined)
+  })
+  const ofOne = table.foreignKeys.filter(
+    ({ column }) => column === id.name || table.uniqueKeys.some(key => key.join() === column),
+  )
+  const shared = links(
+    own => ofOne.find(({ to }) => keysOf(own).some(each => isDeepStrictEqual(each.to, to)))?.column,
+  )
+  return [...direct, ...shared]
 }
 
 /** A function of store.ts, which the operator completes and switches on. */
 export function ledgerLines(mapping: Mapping): string[] {
   const { engine, table, id, balance, ledgers, accountPerCurrency, onlyCurrency } = mapping
-  const [ledger] = ledgers
-  if (ledger === undefined) return []
+  const ledger = ledgers.find(({ entry }) => entry !== null)
+  if (!ledger?.entry) return []
   const name = (text: string) => sqlName(engine, text)
-  const { link, amount, balanceAfter, required } = ledger
+  const { link, amount, balanceAfter, required } = ledger.entry
   const place = (index: number) => (engine === 'postgres' ? `$${index}` : '?')
   const currency = mapping.currency === null ? null : `player.${name(mapping.currency.name)}`
   const isWhole = balanceTypeOf(engine, amount) === 'minor-units'

@@ -15,12 +15,15 @@ export type MinorUnits = number | Readonly<Record<string, number>>
 /** A table whose rows refer to those of the players' table, and have an amount. */
 export interface Ledger {
   table: Table
-  /** Its column, and that of the players' table to which it refers. */
-  link: readonly [own: Column, of: Column]
-  amount: Column
-  balanceAfter: Column | null
-  /** Columns that an entry must have besides. */
-  required: readonly Column[]
+  /** `null`: no hook can be written. */
+  entry: {
+    /** Its column, and that of the players' table to which it refers. */
+    link: readonly [own: Column, of: Column]
+    amount: Column
+    balanceAfter: Column | null
+    /** Columns that an entry must have besides. */
+    required: readonly Column[]
+  } | null
 }
 
 export interface Mapping {

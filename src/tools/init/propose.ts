@@ -134,17 +134,18 @@ function proposeColumns(
     return { status: 'unclear', reasons, questions, accounts }
   }
   const decided = parts as Decided
+  const below = tablesBelow(table, schema.tables)
   const mapping: Mapping = {
     engine,
     table,
     exactCollation: schema.exactCollation,
     hasOldView: schema.tables.some(each => each.schema === table.schema && each.name === viewName),
-    below: tablesBelow(table, schema.tables),
+    below,
     id: decided.id.value,
     balance: decided.balance.value,
     minorUnits: decided.units.value,
     mayBet: decided.mayBet.value,
-    ledgers: ledgersOf(table, decided.id.value, schema.tables),
+    ledgers: ledgersOf(table, decided.id.value, below, schema.tables),
     ...decided.currency.value,
   }
   return { status: 'ready', mapping, notes: notesOf(mapping, codesElsewhere(schema, table)), reasons }
@@ -534,6 +535,11 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
   const { engine, table, id, balance, currency, onlyCurrency, ledgers } = mapping
   const owners = ownersBeside(engine, table, id)
   const version = versionColumn(table)
+  const hooked = ledgers.find(({ entry }) => entry !== null)?.table
+  const hook =
+    hooked === undefined
+      ? 'add them yourself: no hook could be written. Do it'
+      : `complete addEntries in store.ts, which is of ${hooked.name}, and call it`
   const others = onlyCurrency === null || currency !== null ? [] : elsewhere
   return present([
     owners.length > 0 &&
@@ -544,7 +550,7 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
       needsView(mapping) &&
       `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
     ledgers.length > 0 &&
-      `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, complete addEntries in store.ts and call it in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
+      `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, ${hook} in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
     ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
     ...nullableNotes(mapping),
     version !== null &&

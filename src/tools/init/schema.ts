@@ -42,7 +42,7 @@ export interface Table {
   checks: readonly string[]
   /** Those of one column. */
   foreignKeys: readonly ForeignKey[]
-  /** Of a view on MySQL and MariaDB: what it reads, as far as the user may see it. */
+  /** Of a view: what it reads, on MySQL and MariaDB as far as the user may see it. */
   sources: readonly (readonly [schema: string, table: string])[]
 }
 
@@ -51,7 +51,7 @@ export interface ForeignKey {
   to: { schema: string; table: string; column: string }
 }
 
-export const refersTo = ({ to }: ForeignKey, { schema, name }: Table): boolean =>
+export const refersTo = ({ to }: ForeignKey, { schema, name }: Pick<Table, 'schema' | 'name'>): boolean =>
   to.schema === schema && to.table === name
 
 export interface DatabaseSchema {
@@ -178,6 +178,15 @@ const queriesOf = (ofSchema: (schema: string) => string): Record<Engine, Queries
       JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
       JOIN pg_catalog.pg_attribute b ON b.attrelid = t.oid AND b.attnum = k.confkey[1]
       WHERE k.contype = 'f' AND cardinality(k.conkey) = 1`,
+    views: `SELECT DISTINCT n.nspname AS schema, v.relname AS table, m.nspname AS "toSchema", t.relname AS "toTable"
+      FROM pg_catalog.pg_rewrite r
+      JOIN pg_catalog.pg_class v ON v.oid = r.ev_class AND v.relkind = 'v'
+      JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
+      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+        AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> v.oid
+      JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
+      JOIN pg_catalog.pg_namespace m ON m.oid = t.relnamespace
+      WHERE n.nspname NOT IN (${systemSchemas})`,
   },
   mysql: {
     columns: `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION,
@@ -224,7 +233,11 @@ function tablesOf(engine: Engine, found: Partial<Record<Part, Row[]>>): Table[] 
       primaryKey: columnsOf(ownKeys.get('PRIMARY') ?? []),
       checks: (checks.get(name) ?? []).map(({ clause }) => String(clause)),
       foreignKeys: [...ownReferences.values()].flatMap(foreignKeyOf),
-      sources: (views.get(name) ?? []).flatMap(({ definition }) => sourcesIn(String(definition ?? ''))),
+      sources: (views.get(name) ?? []).flatMap(({ definition, toSchema, toTable }) =>
+        engine === 'mysql'
+          ? sourcesIn(String(definition ?? ''))
+          : [[String(toSchema), String(toTable)] as const],
+      ),
     }
   })
 }

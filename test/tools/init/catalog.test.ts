@@ -22,6 +22,8 @@ beforeAll(async () => {
     CREATE UNIQUE INDEX wallets_account ON pam.wallets (user_id, currency) INCLUDE (balance);
     CREATE UNIQUE INDEX wallets_live ON pam.wallets (user_id) WHERE deleted_at IS NULL;
     CREATE UNIQUE INDEX wallets_lower ON pam.wallets (user_id, lower(code));
+    CREATE VIEW pam.live AS SELECT user_id, balance FROM pam.wallets WHERE deleted_at IS NULL;
+    CREATE VIEW pam.named AS SELECT (SELECT email FROM pam.users WHERE id = user_id) AS name, balance FROM pam.live;
     CREATE ROLE ${role}; GRANT USAGE ON SCHEMA pam TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA pam TO ${role}`)
   const client = await pool.connect()
   await client.query(`SET ROLE ${role}`)
@@ -38,6 +40,15 @@ test('unique indexes without a constraint are keys; those with a condition or an
 test('foreign keys are seen by a role that does not own the table', () => {
   const to = { schema: 'pam', table: 'users', column: 'id' }
   expect(named('wallets')?.foreignKeys).toEqual([{ column: 'user_id', to }])
+})
+
+test('what a view reads is seen by such a role too, of views and in subqueries', () => {
+  expect(named('live')?.sources).toEqual([['pam', 'wallets']])
+  expect(named('named')?.sources.toSorted()).toEqual([
+    ['pam', 'live'],
+    ['pam', 'users'],
+  ])
+  expect(named('wallets')?.sources).toEqual([])
 })
 
 test('so that the account of a player is found, and not the number of its row', () => {

@@ -837,6 +837,55 @@ describe('given a table of entries', () => {
     })
   })
 
+  const noteOf = (...tables: Table[]) => {
+    const proposal = propose(inPostgres(...tables), { players: 'pam.wallets' })
+    return proposal.status === 'ready' ? proposal.notes.find(note => note.startsWith('Bets')) : proposal
+  }
+  const toWallet = { column: 'wallet_id', to: { schema: 'pam', table: 'wallets', column: 'id' } }
+  const noHook = 'add them yourself: no hook could be written. Do it in withinTransaction'
+
+  test.each([
+    ['credit', ['amount numeric(18,2)'], /complete addEntries in store\.ts, which is of credit, and call it/],
+    ['operations', ['amount numeric(18,2)', 'balance_after numeric(18,2)'], /of operations, and call it/],
+    ['wallet_logs', ['debit numeric(18,2)', 'credit numeric(18,2)'], new RegExp(noHook)],
+    ['actions', ['withdraw integer', 'deposit integer'], new RegExp(noHook)],
+    ['lines', ['entry_side text', 'amount numeric(18,2)'], /addEntries in store\.ts/],
+    ['shops', ['amount numeric(18,2)'], undefined],
+    ['stays', ['name text', 'side text'], undefined],
+  ])('%s with %j, which refers to the wallet, then by its columns', (name, columns, note) => {
+    const more = { foreignKeys: [toWallet] }
+    const found = noteOf(
+      wallets,
+      table('postgres', `pam.${name}`, ['wallet_id bigint', ...columns], [], more),
+    )
+    if (note === undefined) expect(found).toBeUndefined()
+    else expect(found).toMatch(note)
+  })
+
+  test('of an account that belongs to one wallet alone, then the note too, and the hook', () => {
+    const to = { schema: 'pam', table: 'ledger_accounts', column: 'id' }
+    const columns = ['player_id text', 'account bigint', 'brand bigint', ...plain.slice(1)]
+    const brand = { column: 'brand', to: { ...to, table: 'brands' } }
+    const owner = table('postgres', 'pam.wallets', columns, ['player_id', 'account'], {
+      foreignKeys: [{ column: 'account', to }, brand],
+    })
+    const ofAccount = entries('postings', ['of bigint'], { foreignKeys: [{ column: 'of', to }] })
+    expect(noteOf(owner, ofAccount)).toMatch(/which is of postings/)
+    // Many wallets have this brand.
+    expect(noteOf(owner, entries('postings', ['brand bigint'], { foreignKeys: [brand] }))).toBeUndefined()
+  })
+
+  test('of a table below a view, then the note too', () => {
+    const view = table('postgres', 'pam.wallets', ['player_id text', ...plain.slice(1)], [], {
+      isView: true,
+      sources: [['pam', 'rows']],
+    })
+    const rows = table('postgres', 'pam.rows', ['id bigint', 'player_id text', ...plain.slice(1)], ['id'])
+    const to = { schema: 'pam', table: 'rows', column: 'id' }
+    const ofRows = entries('postings', ['row_id bigint'], { foreignKeys: [{ column: 'row_id', to }] })
+    expect(noteOf(view, rows, ofRows)).toContain(noHook)
+  })
+
   test('of something else, then none does', () => {
     const proposal = propose(inPostgres(wallets, entries('audit_log', ['actor text'])), {
       players: 'pam.wallets',
