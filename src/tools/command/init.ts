@@ -15,6 +15,8 @@ import { printReport, wordsOf } from './output.js'
 import { command } from './subcommand.js'
 import { UsageError } from './usage-error.js'
 
+type Ready = Extract<Proposal, { status: 'ready' }>
+
 /** Asks the person at the terminal; `null`: there is none. */
 export type Ask = ((question: string) => Promise<string>) | null
 
@@ -174,6 +176,12 @@ async function balancesOf(
   }
 }
 
+/** With the codes of its rows, which each line begins with: `CHIP 1000 → …`, `SOL: 2 accounts`. */
+function withCodes(proposal: Ready, balances: readonly string[]): Ready {
+  const codes = balances.flatMap(line => /^[A-Z][A-Z0-9]{1,15}(?=:? -?\d)/.exec(line) ?? [])
+  return { ...proposal, mapping: { ...proposal.mapping, codes: [...proposal.mapping.codes, ...codes] } }
+}
+
 /** Which columns the accounts are of, their query says. */
 const anyTable = { table: 'pam.a', id: 'a', idType: 'bigint', currency: 'a', balance: 'a' } as const
 
@@ -188,14 +196,15 @@ export async function decide(
   given: Answers,
   ask: Ask,
   read: Database['balances'],
-): Promise<Extract<Proposal, { status: 'ready' }> | null> {
+): Promise<Ready | null> {
   const answers = { ...given }
   let asked: keyof Answers | undefined
   for (;;) {
     const proposal = propose(schema, answers)
     if (proposal.status !== 'impossible') {
-      printReport(proposalReport(proposal, await balancesOf(proposal, read)))
-      if (proposal.status === 'ready') return proposal
+      const balances = await balancesOf(proposal, read)
+      printReport(proposalReport(proposal, balances))
+      if (proposal.status === 'ready') return withCodes(proposal, balances)
       asked = proposal.questions[0]?.option
     } else if (asked === undefined) throw new UsageError(proposal.problem)
     else console.log(plain(proposal.problem))

@@ -37,6 +37,8 @@ export interface Mapping {
   codeBehind: CodeBehind | null
   /** The currency of all players; with a column: only its rows are players. */
   onlyCurrency: string | null
+  /** The codes that the table has, as far as they are known: the labels of an enum, or those of its rows. */
+  codes: readonly string[]
   /** Whether a player may have a row for each currency. */
   accountPerCurrency: boolean
   /** `null`: the balance has decimals. */
@@ -99,14 +101,22 @@ export function idPlace({ engine, id }: Mapping, place: string): string {
   return idType === 'bigint' ? 'CAST(? AS SIGNED)' : "UNHEX(REPLACE(?, '-', ''))"
 }
 
-/** The decimals of the named codes outside ISO 4217: no amount may have more than the balance holds. */
-export function ownDecimals({ onlyCurrency, minorUnits, balance }: Mapping): Record<string, number> {
-  const codes = onlyCurrency === null ? Object.keys(Object(minorUnits)) : [onlyCurrency]
-  const unitsOf = (code: string) =>
-    typeof minorUnits === 'object' ? (minorUnits === null ? balance.scale : minorUnits[code]) : minorUnits
-  const own = codes.filter(code => isoMinorUnits(code) === isoMinorUnits(''))
-  return Object.fromEntries(own.flatMap(code => [[code, unitsOf(code)]].filter(([, units]) => units != null)))
+/** The decimals of the known codes outside ISO 4217: no amount may have more than the balance holds. */
+export function ownDecimals({ onlyCurrency, minorUnits, balance, codes }: Mapping): Record<string, number> {
+  const known = onlyCurrency === null ? [...Object.keys(Object(minorUnits)), ...codes] : [onlyCurrency]
+  const own = known.filter(code => isoMinorUnits(code) === isoMinorUnits(''))
+  const decimals = minorUnits ?? balance.scale
+  const unitsOf = (code: string) => (typeof decimals === 'object' ? decimals?.[code] : decimals) ?? null
+  return Object.fromEntries(
+    own.flatMap(code => {
+      const units = unitsOf(code)
+      return units === null ? [] : [[code, Math.min(units, unitsMax)]]
+    }),
+  )
 }
+
+/** Of an amount. */
+const unitsMax = 18
 
 /** The name of the view, in the schema of the table. */
 export const viewName = 'bet_wallet_players'

@@ -146,6 +146,7 @@ function proposeColumns(
     minorUnits: decided.units.value,
     mayBet: decided.mayBet.value,
     ledgers: ledgersOf(table, decided.id.value, below, schema.tables),
+    codes: decided.currency.value.currency?.labels ?? [],
     ...decided.currency.value,
   }
   return { status: 'ready', mapping, notes: notesOf(mapping, codesElsewhere(schema, table)), reasons }

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readBalances } from '../../../src/tools/check/balances.js'
 import { decide } from '../../../src/tools/command/init.js'
-import { playersOf } from '../../../src/tools/init/mapping.js'
+import { ownDecimals, playersOf } from '../../../src/tools/init/mapping.js'
 import type { Answers } from '../../../src/tools/init/propose.js'
 import { bin } from '../../package/project.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -261,6 +261,7 @@ describe('given a terminal', () => {
     return {
       players: proposal && playersOf(proposal.mapping),
       mayBet: proposal?.mapping.mayBet,
+      decimals: proposal && ownDecimals(proposal.mapping),
       ...{ printed, left },
     }
   }
@@ -307,6 +308,23 @@ describe('given a terminal', () => {
     expect(new Set(asked)).toEqual(
       new Set(['(SELECT "currency" AS currency, "balance" AS balance FROM "pam"."accounts")']),
     )
+  })
+
+  test('then the codes of the rows that ISO 4217 lacks get the decimals of the balance', async () => {
+    const columns = ['account_no text', 'currency text', 'balance numeric(18,6)']
+    const chips = schemaOf('postgres', table('postgres', 'pam.accounts', columns, ['account_no']))
+    const rows = [
+      ['EUR', 2, 0, '100'],
+      ['CHIP', 2, 0, '-1'],
+      ['GOLD', 1, 1, null],
+      ['gold', 1, 0, '5'],
+      [null, 1, 0, '5'],
+    ]
+    const database = { ask: async () => rows, text: String, exact: String }
+    const numeric = { balanceType: 'numeric', minorUnits: 0 } as const
+    const read = async () => await readBalances(database, '', numeric)
+    const { decimals } = await typing(['anyone'], {}, chips, read)
+    expect(decimals).toEqual({ CHIP: 6, GOLD: 6 })
   })
 
   test('then rows that this user may not read are said', async () => {

@@ -154,6 +154,14 @@ describe('codes outside ISO 4217', () => {
     expect(JSON.stringify(sections)).toContain('"pnpm add --save-dev tsx\\n')
   })
 
+  test('of an enum: its labels, with no more decimals than an amount may have', () => {
+    const labelled = ['account_no text', "currency enum('EUR','CHIP','GOLD')", 'balance numeric(40,20)']
+    const mapping = mappingOf('mysql', table('mysql', 'pam.accounts', labelled, ['account_no']), {
+      id: 'account_no',
+    })
+    expect(written({ mapping })['server.ts']).toContain("new Map([['CHIP', 18], ['GOLD', 18]])")
+  })
+
   test('of minor units by currency: those alone that ISO 4217 lacks', () => {
     const mapping = mappingOf('postgres', accounts('postgres'), { 'minor-units': 'EUR=2,GOLD=3' })
     expect(written({ mapping })['server.ts']).toContain("new Map([['GOLD', 3]])")
