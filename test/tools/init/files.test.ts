@@ -155,7 +155,11 @@ describe('codes outside ISO 4217', () => {
   })
 
   test('of an enum: its labels, with no more decimals than an amount may have', () => {
-    const labelled = ['account_no text', "currency enum('EUR','CHIP','GOLD')", 'balance numeric(40,20)']
+    const labelled = [
+      'account_no varchar(64)',
+      "currency enum('EUR','CHIP','GOLD')",
+      'balance numeric(40,20)',
+    ]
     const mapping = mappingOf('mysql', table('mysql', 'pam.accounts', labelled, ['account_no']), {
       id: 'account_no',
     })
