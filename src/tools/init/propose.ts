@@ -43,7 +43,7 @@ import {
   statusColumns,
 } from './may-bet.js'
 import type { Column, DatabaseSchema, Engine, Table } from './schema.js'
-import { present } from './source-text.js'
+import { present, sqlName, sqlTable, tsText } from './source-text.js'
 
 /** What the operator has decided: options of the command, and answers to questions. */
 export interface Answers {
@@ -332,16 +332,17 @@ function viewAdvice(schema: DatabaseSchema, table: Table, { name }: Column): str
   const code = [...codesBehind(schema, table), ...codesElsewhere(schema, table)].find(
     each => each.column.name === name,
   )
+  const quoted = (column: string) => sqlName(engine, column)
   // Without a known foreign key, its values are: what is printed runs, with the codes of the operator.
   const shown =
     code === undefined || !updatesSubqueries
-      ? `CASE p.${name} WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END`
-      : `(SELECT c.${code.code.name} FROM ${fullName(code.to)} c WHERE c.${code.key.name} = p.${name})${onPostgres ? '::text' : ''}`
+      ? `CASE p.${quoted(name)} WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END`
+      : `(SELECT c.${quoted(code.code.name)} FROM ${sqlTable(engine, code.to)} c WHERE c.${quoted(code.key.name)} = p.${quoted(name)})${onPostgres ? '::text' : ''}`
   // Beside p.*, a column of this name would be there twice.
   const others = table.columns.some(each => each.name === 'currency')
-    ? table.columns.flatMap(each => (each.name === 'currency' ? [] : [`p.${each.name}`])).join(', ')
+    ? table.columns.flatMap(each => (each.name === 'currency' ? [] : [`p.${quoted(each.name)}`])).join(', ')
     : 'p.*'
-  const view = `CREATE VIEW ${table.schema}.wallet_${table.name} AS SELECT ${others}, ${shown} AS currency FROM ${fullName(table)} p`
+  const view = `CREATE VIEW ${sqlTable(engine, { ...table, name: `wallet_${table.name}` })} AS SELECT ${others}, ${shown} AS currency FROM ${sqlTable(engine, table)} p`
   const not = onPostgres ? 'a join' : 'a subquery'
   const why = onPostgres || !updatesSubqueries ? ` (one with ${not} cannot be updated)` : ''
   const behind = code === undefined ? '' : `${name} leads to ${fullName(code.to)}.${code.code.name}. `

@@ -496,7 +496,7 @@ describe('given a table without a currency that the store can read', () => {
   test('but the number of one, then the code of all players is refused: others would be debited as it', () => {
     const numbered = inPostgres(accounts(['account_no text', 'currency_id integer', 'balance numeric(18,2)']))
     expect(proposed(numbered, { currency: 'EUR' })).toMatch(
-      /^--currency EUR: pam\.accounts has a currency that is no code: currency_id \(integer\)\. Create a view with the code as text.*CASE p\.currency_id WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency .*one with a join cannot be updated\)$/,
+      /^--currency EUR: pam\.accounts has a currency that is no code: currency_id \(integer\)\. Create a view with the code as text.*CASE p\."currency_id" WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency .*one with a join cannot be updated\)$/,
     )
   })
 
@@ -557,7 +557,7 @@ describe('given a table without a currency that the store can read', () => {
     test('on MySQL, where such a view cannot be updated, then the question has one that can', () => {
       const schema = referring('mysql', codes)
       expect(JSON.stringify(propose(schema, {}))).toContain(
-        "CREATE VIEW pam.wallet_accounts AS SELECT p.*, CASE p.currency_id WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency FROM pam.accounts p (one with a subquery cannot be updated)",
+        "CREATE VIEW `pam`.`wallet_accounts` AS SELECT p.*, CASE p.`currency_id` WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency FROM `pam`.`accounts` p (one with a subquery cannot be updated)",
       )
       expect(proposed({ ...schema, updatesSubqueries: true })).toMatchObject({
         table: 'pam.bet_wallet_players',
@@ -597,7 +597,7 @@ describe('given a table without a currency that the store can read', () => {
       expect(text).toContain('which code (EUR) is the only one, of all players?')
       expect(text).toContain('brand_id leads to pam.brands.currency. Create a view with the code as text')
       expect(text).toContain(
-        "CASE p.brand_id WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency FROM pam.accounts p",
+        "CASE p.`brand_id` WHEN 1 THEN 'EUR' WHEN 2 THEN 'USD' END AS currency FROM `pam`.`accounts` p",
       )
     })
 
