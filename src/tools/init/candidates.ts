@@ -148,6 +148,15 @@ export function notUnique(
   return `it is not unique${with_}: a player may have several rows. Name a view of one row each; or, if there is one, CREATE UNIQUE INDEX ${quoted(`${table.name}_player`)} ON ${of} (${columns})`
 }
 
+/** Of many players. */
+const groups = new Set(
+  'currency brand tenant site skin country region language company role level'.split(' '),
+)
+
+/** Whether a row of the table may be of one player alone. */
+export const mayBeOfOne = (name: string) =>
+  isOfPersons(name) || !(isOtherName(name) || wordsOf(name).some(word => groups.has(singular(word))))
+
 /** The id of something that a player has or belongs to. */
 function isForeign(table: Table, { name }: Column): boolean {
   const words = wordsOf(name)
@@ -231,7 +240,15 @@ const lockedWords = new Set('locked reserved blocked pending held hold frozen es
 
 /** Amounts beside the balance, of its type, that a bet must perhaps not use. */
 export const lockedColumns = (table: Table, balance: Column): Column[] =>
-  table.columns.filter(each => each !== balance && each.type === balance.type && has(each.name, lockedWords))
+  table.columns.filter(
+    each => each !== balance && each.type === balance.type && has(each.name, lockedWords) && !isFlag(each),
+  )
+
+/** `is_locked` */
+const isFlag = ({ name }: Column) => ['is', 'has'].includes(wordsOf(name)[0] ?? '')
+
+/** `frozen integer`: 1, or an amount. */
+export const mayBeFlag = ({ name, type }: Column) => integerTypes.includes(type) && wordsOf(name).length === 1
 
 /** The column of the host's optimistic lock: `version`, or `lock_version` of Rails. */
 export const versionColumn = ({ columns }: Table): Column | null =>

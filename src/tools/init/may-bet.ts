@@ -1,5 +1,5 @@
 /** Who may bet, by columns of the players' table or of the player behind it, as conditions of SQL. */
-import { idTypeOf, integerTypes, isOfPersons, isRowOf, isUniqueAlone, wordsOf } from './candidates.js'
+import { idTypeOf, integerTypes, isRowOf, isUniqueAlone, mayBeOfOne, wordsOf } from './candidates.js'
 import { type Column, type DatabaseSchema, type Engine, refersTo, type Table } from './schema.js'
 import { sqlName, sqlTable, sqlText } from './source-text.js'
 
@@ -11,7 +11,7 @@ export interface Condition {
   behind: Link | null
 }
 
-/** The row of a person, to which a row of the players' table leads. */
+/** The row of a person or an account, to which a row of the players' table leads. */
 export interface Link {
   from: Column
   to: Table
@@ -21,7 +21,7 @@ export interface Link {
 /** By a foreign key; or from the id to a key of the same name, or from `userId` to the id of `users`. */
 export function linksOf({ engine, tables }: DatabaseSchema, table: Table): Link[] {
   return tables.flatMap(to => {
-    if (to === table || to.isView || !isOfPersons(to.name)) return []
+    if (to === table || to.isView || !mayBeOfOne(to.name)) return []
     const leads = (from: Column, key: Column) =>
       table.foreignKeys.some(
         each => each.column === from.name && refersTo(each, to) && each.to.column === key.name,

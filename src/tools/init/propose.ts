@@ -1,4 +1,5 @@
 /** Proposes the mapping of the players' table, with the reason for each part, or asks. Pure. */
+import { shellWord } from '../wire/curl.js'
 import {
   balanceCandidates,
   balanceProblem,
@@ -17,6 +18,7 @@ import {
   isUniqueAlone,
   isUniqueWith,
   lockedColumns,
+  mayBeFlag,
   notUnique,
   ofPlayer,
   ownersBeside,
@@ -518,7 +520,11 @@ function chosenConditions(
     if (typeof conditions === 'string') throw new Impossible(conditions)
     return { value: conditions, reason: 'as stated; other bets are refused in store.ts' }
   }
-  const own = statusColumns(table, balance === null ? [] : lockedColumns(table, balance))
+  const amounts = balance === null ? [] : lockedColumns(table, balance)
+  const own = statusColumns(
+    table,
+    amounts.filter(each => !mayBeFlag(each)),
+  )
   const choices = [
     ...own.map(column => describedStatus(table, column)),
     ...links.flatMap(({ to }) =>
@@ -534,7 +540,7 @@ function chosenConditions(
 // Notes
 
 function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
-  const { engine, table, id, balance, currency, onlyCurrency, ledgers } = mapping
+  const { engine, table, id, balance, currency, onlyCurrency, ledgers, mayBet } = mapping
   const owners = ownersBeside(engine, table, id)
   const version = versionColumn(table)
   const hooked = ledgers.find(({ entry }) => entry !== null)?.table
@@ -553,7 +559,9 @@ function notesOf(mapping: Mapping, elsewhere: readonly CodeBehind[]): string[] {
       `${table.schema}.${viewName} exists, of an earlier try: it is dropped. Not if a wallet runs on it: bets in another currency would use the same balances.`,
     ledgers.length > 0 &&
       `Bets will not stand in ${listed(ledgers.map(ledger => fullName(ledger.table)))}. If its entries add up to ${balance.name}, ${hook} in withinTransaction (docs/postgres.md#your-own-rows-in-the-same-transaction).`,
-    ...lockedColumns(table, balance).map(column => lockedNote(mapping, column)),
+    ...lockedColumns(table, balance)
+      .filter(column => mayBet.every(each => each.column !== column))
+      .map(column => lockedNote(mapping, column)),
     ...nullableNotes(mapping),
     version !== null &&
       `${version.name} is counted up with each change of the balance (players.version), for an optimistic lock of your code.`,
@@ -587,9 +595,10 @@ const nullableNotes = ({ table, balance, currency }: Mapping): string[] =>
     ),
   )
 
-function lockedNote({ balance }: Mapping, { name }: Column): string {
-  const why = `if ${balance.name} includes it, a stake may use it, or fail with 500 by a CHECK`
-  return `${name} is not read: ${why}. What keeps it: players.reserved (docs/postgres.md#reserved).`
+function lockedNote(mapping: Mapping, { name }: Column): string {
+  const why = `If ${mapping.balance.name} includes it, a stake may use it, or fail with 500 by a CHECK`
+  const view = needsView(mapping) ? ', and the column to the view' : ''
+  return `${name} is not read. ${why}: then add reserved: ${tsText(name)} to players in store.ts, --reserved ${shellWord(name)} to migrate${view} (docs/postgres.md#reserved).`
 }
 
 const listedMax = 12

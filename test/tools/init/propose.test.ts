@@ -269,10 +269,32 @@ describe('given an amount that is locked', () => {
     '%s, then a note names the option that keeps it from stakes',
     name => {
       expect(notesOf([`${name} numeric(18,2)`])).toEqual([
-        `${name} is not read: if balance includes it, a stake may use it, or fail with 500 by a CHECK. What keeps it: players.reserved (docs/postgres.md#reserved).`,
+        `${name} is not read. If balance includes it, a stake may use it, or fail with 500 by a CHECK: then add reserved: '${name}' to players in store.ts, --reserved ${name} to migrate (docs/postgres.md#reserved).`,
       ])
     },
   )
+
+  test('and a view of the wallet, then the note names the view too', () => {
+    const columns = ['account_no text', 'balance numeric(18,2)', 'locked numeric(18,2)']
+    expect(propose(inPostgres(accounts(columns)), { currency: 'EUR' })).toMatchObject({
+      notes: [noStatus, expect.stringMatching(/--reserved locked to migrate, and the column to the view \(/)],
+    })
+  })
+
+  test('as an integer that may be a flag, then it is offered as a status too', () => {
+    const flags = ['frozen integer', 'is_locked integer', 'locked_cents integer']
+    const schema = inPostgres(accounts([...plain.slice(0, 2), 'balance integer', ...flags]))
+    const given = { 'minor-units': '2' }
+    expect(proposeWith(schema, given)).toMatchObject({
+      questions: [{ choices: [{ value: 'frozen=…' }, { value: 'is_locked=…' }, { value: 'anyone' }] }],
+    })
+    const notes = (mayBet: string) => {
+      const proposal = propose(schema, { ...given, 'may-bet': mayBet })
+      return proposal.status === 'ready' ? proposal.notes.map(note => note.split('. ')[0]) : proposal
+    }
+    expect(notes('frozen=0')).toEqual(['is_locked is not read.', 'locked_cents is not read'])
+    expect(notes('is_locked=0')).toEqual(['frozen is not read', 'locked_cents is not read'])
+  })
 
   test('but a state or a time, then it is none', () => {
     expect(notesOf(['blocked_at timestamp', 'is_locked boolean'])).toEqual([
@@ -769,6 +791,25 @@ describe('given the status of a player in another table', () => {
       'GRANT SELECT ("id", "deleted_at") ON "pam"."users" TO "wallet";',
     ])
   })
+
+  test.each([
+    ['accounts', ['accounts.status=…', 'anyone']],
+    ['self_checks', ['self_checks.status=…', 'anyone']],
+    ['brands', ['anyone']],
+    ['currencies', ['anyone']],
+    ['operators', ['anyone']],
+  ])(
+    'in %s, to which a foreign key leads, then it is offered unless the row is of many players',
+    (name, values) => {
+      const to = table('postgres', `pam.${name}`, ['id bigint', 'status text'], ['id'])
+      const key = { column: 'of_id', to: { schema: 'pam', table: name, column: 'id' } }
+      const columns = ['user_id bigint', 'of_id bigint', ...plain.slice(1)]
+      const from = table('postgres', 'pam.wallets', columns, ['user_id'], { foreignKeys: [key] })
+      expect(proposeWith(inPostgres(from, to), { players: 'pam.wallets' })).toMatchObject({
+        questions: [{ option: 'may-bet', choices: values.map(value => ({ value })) }],
+      })
+    },
+  )
 
   test('of another schema, then its use is granted too', () => {
     const elsewhere = { ...users, schema: 'people' }
