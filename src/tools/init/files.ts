@@ -48,7 +48,7 @@ export function projectFiles(mapping: Mapping, isModule: boolean, folder: string
 /** CommonJS, where ts-jest looks for the file as it is named. */
 const withoutExtensions = ({ path, text }: WrittenFile): WrittenFile => ({
   path,
-  text: text.replace("from './store.js'", "from './store'"),
+  text: path === 'store.ts' ? text : replaced(path, text, "from './store.js'", "from './store'"),
 })
 
 /** Amounts that the balance cannot hold are refused before the store sees them. */
@@ -56,13 +56,17 @@ function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFil
   const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
   if (own.length === 0) return { path, text }
   const decimals = `// Of codes outside ISO 4217.\nconst minorUnits = (currency: string) => new Map([${own.join(', ')}]).get(currency)\n\n`
-  return {
-    path,
-    text: text
-      .replace('async function main', found => decimals + found)
-      .replace("    basePath: '/wallet',\n", found => `${found}    minorUnits,\n`)
-      .replace('(store, body)', '(store, body, { minorUnits })'),
-  }
+  const changes: [found: string, by: string][] = [
+    ['async function main', `${decimals}async function main`],
+    ["    basePath: '/wallet',\n", "    basePath: '/wallet',\n    minorUnits,\n"],
+    ['(store, body)', '(store, body, { minorUnits })'],
+  ]
+  return { path, text: changes.reduce((before, [found, by]) => replaced(path, before, found, by), text) }
+}
+
+function replaced(path: string, text: string, found: string, by: string): string {
+  if (text.includes(found)) return text.replace(found, () => by)
+  throw new Error(`examples/init/${path} has no ${JSON.stringify(found)}: a fault of bet-wallet`)
 }
 
 /** The package's own, wherever it is installed. */
