@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { projectFiles, writeFiles } from '../init/files.js'
 import { accountsQuery, playersOf } from '../init/mapping.js'
-import { projectReport, proposalReport } from '../init/printed.js'
+import { projectReport, proposalReport, within } from '../init/printed.js'
 import { type Answers, type Proposal, propose } from '../init/propose.js'
 import type { DatabaseSchema } from '../init/schema.js'
 import { plain } from '../report/text.js'
@@ -58,14 +58,14 @@ names each option that is missing. It changes nothing in the database, and overw
   },
   async work({ databaseUrl, folder, ...answers }) {
     const cwd = process.cwd()
-    const { isModule, additionsOf } = manifestIn(join(cwd, folder))
+    const { isModule, hasPostgresJs, packages, additionsOf } = manifestIn(join(cwd, folder))
     const url = databaseUrlOf(databaseUrl)
     return await withTerminal(async ask => {
       const proposal = await withDatabase(url, async database =>
         decide(await database.schema(), answers, ask, database.balances),
       )
       if (proposal === null) return 2
-      const files = projectFiles(proposal.mapping, isModule, folder)
+      const files = projectFiles(proposal.mapping, isModule, folder, hasPostgresJs)
       const paths = files.map(({ path }) => path)
       checkNew(cwd, paths)
       const answer = (await ask?.(`Write ${paths.join(', ')}? (Y/n) `)) ?? 'y'
@@ -73,7 +73,7 @@ names each option that is missing. It changes nothing in the database, and overw
       writeFiles(cwd, files)
       const needsUrl = url !== process.env.DATABASE_URL
       const additions = additionsOf(proposal.mapping.engine)
-      printReport(projectReport({ ...proposal, folder, paths, additions, needsUrl }))
+      printReport(projectReport({ ...proposal, folder, packages, paths, additions, needsUrl }))
       return 0
     })
   },
@@ -87,12 +87,12 @@ const upwards = (folder: string): string[] =>
 const adds = { 'pnpm-lock.yaml': 'pnpm add', 'yarn.lock': 'yarn add', 'package-lock.json': 'npm install' }
 
 /** What the programs need beside bet-wallet, and npm does not install with it. */
-const packages = { postgres: ['pg', '@types/pg'], mysql: ['mysql2'] }
+const drivers = { postgres: ['pg', '@types/pg'], mysql: ['mysql2'] }
 const programs = ['fast-check', 'tsx']
 
 /**
  * What the package.json of the project says, the next one above the files. `isModule: false`: CommonJS.
- * `additionsOf` are the commands that add the packages that it lacks.
+ * `packages` is its folder. `additionsOf` are the commands that add the packages that it lacks.
  */
 function manifestIn(folder: string) {
   const folders = upwards(folder)
@@ -105,16 +105,22 @@ function manifestIn(folder: string) {
   try {
     const { type, dependencies, devDependencies } = JSON.parse(readFileSync(file, 'utf8'))
     const known = Object.keys({ ...dependencies, ...devDependencies })
-    const at = folderOf(dirname(file))
+    const packages = folderOf(dirname(file))
     const adding = (command: string, names: readonly string[]) => {
       const missing = names.filter(name => !known.includes(name))
-      const line = [command, ...missing].join(' ')
-      return missing.length === 0 ? [] : [at === '.' ? line : `(cd ${at} && ${line})`]
+      return missing.length === 0 ? [] : [within(packages, [command, ...missing].join(' '))]
     }
+    const hasPostgresJs = known.includes('postgres') && !known.includes('pg')
+    const own = known.includes('bet-wallet')
+      ? []
+      : [`${within(packages, `${add} …`)}  # bet-wallet, as you have installed it here`]
     return {
       isModule: type === 'module',
-      additionsOf: (engine: keyof typeof packages) => [
-        ...adding(add, packages[engine]),
+      hasPostgresJs,
+      packages,
+      additionsOf: (engine: keyof typeof drivers) => [
+        ...own,
+        ...adding(add, engine === 'postgres' && hasPostgresJs ? [] : drivers[engine]),
         ...adding(`${add} ${add.startsWith('yarn') ? '--dev' : '--save-dev'}`, programs),
       ],
     }

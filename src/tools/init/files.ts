@@ -35,10 +35,16 @@ export function writeFiles(folder: string, files: readonly WrittenFile[]): void 
  * `store.ts` for the table, and files of `examples/init` as they are.
  *
  * @param folder below the current folder: `.`, `src/wallet`
+ * @param hasPostgresJs whether the driver for PostgreSQL is postgres.js
  */
-export function projectFiles(mapping: Mapping, isModule: boolean, folder: string): WrittenFile[] {
+export function projectFiles(
+  mapping: Mapping,
+  isModule: boolean,
+  folder: string,
+  hasPostgresJs: boolean,
+): WrittenFile[] {
   const files = [
-    { path: 'store.ts', text: storeFile(mapping, isModule) },
+    { path: 'store.ts', text: storeFile(mapping, isModule, hasPostgresJs) },
     withDecimals(example('server.ts'), mapping),
     example('kit.ts'),
   ].map(file => (isModule ? file : withoutExtensions(file)))

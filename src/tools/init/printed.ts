@@ -1,4 +1,5 @@
 /** What `init` proposes and writes, for people. */
+import { posix } from 'node:path'
 import { type Report, section } from '../report/model.js'
 import { shellWord } from '../wire/curl.js'
 import {
@@ -51,6 +52,8 @@ export interface Project {
   mapping: Mapping
   /** Where the files are: `.`, `src/wallet` */
   folder: string
+  /** Where the package.json is whose packages they find. */
+  packages: string
   paths: readonly string[]
   /** The commands that add the packages that the programs need, and package.json lacks. */
   additions: readonly string[]
@@ -65,8 +68,13 @@ export const projectReport = (project: Project): Report => ({
   sections: [section('Next (docs/first-hour.md)', { kind: 'code', text: nextSteps(project).join('\n') })],
 })
 
-function nextSteps({ mapping, folder, additions, needsUrl }: Project): string[] {
-  const at = (name: string) => `npx tsx ${folder === '.' ? name : `${folder}/${name}`}`
+/** A command in another folder. */
+export const within = (folder: string, command: string) =>
+  folder === '.' ? command : `(cd ${shellWord(folder)} && ${command})`
+
+function nextSteps({ mapping, folder, packages, additions, needsUrl }: Project): string[] {
+  const at = (name: string) =>
+    within(packages, `npx tsx ${shellWord(posix.relative(packages, posix.join(folder, name)))}`)
   const table = playersWords(mapping).map(shellWord).join(' ')
   const view = viewStatement(mapping)
   const [own] = Object.entries(ownDecimals(mapping))

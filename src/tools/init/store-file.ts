@@ -16,7 +16,7 @@ import { conditionsSql } from './may-bet.js'
 import { inTemplate, present, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
 /** @param isModule `false`: CommonJS, where the driver is required, for any `esModuleInterop` */
-export function storeFile(mapping: Mapping, isModule: boolean): string {
+export function storeFile(mapping: Mapping, isModule: boolean, hasPostgresJs = false): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
   const hooks = [...(mapping.mayBet.length > 0 ? ruleLines(mapping) : []), ...ledgerLines(mapping)]
@@ -24,15 +24,27 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
     onPostgres ? 'PlayersTable' : 'MysqlPlayersTable',
     ...(hooks.length > 0 ? ['PendingCommit', 'Query'] : []),
   ]
-  const names = [...namesOf(mapping), ...types.sort().map(type => `type ${type}`)]
-  const [whole, driver] = onPostgres ? ['pg', 'pg'] : ['mysql', 'mysql2/promise']
-  const pool = onPostgres
-    ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
-    : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
+  const overSql = onPostgres && hasPostgresJs
+  const names = [
+    ...namesOf(mapping),
+    ...(overSql ? ['fromPostgresJs'] : []),
+    ...types.sort().map(type => `type ${type}`),
+  ]
+  const [whole, driver] = overSql
+    ? ['postgres', 'postgres']
+    : onPostgres
+      ? ['pg', 'pg']
+      : ['mysql', 'mysql2/promise']
+  const pool = overSql
+    ? postgresJsPool
+    : onPostgres
+      ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
+      : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
   const [create] = namesOf(mapping)
   return `${[
     '// store.ts',
     `import { ${names.join(', ')} } from 'bet-wallet/${engine}'`,
+    ...(overSql ? ["import { EventEmitter } from 'node:events'"] : []),
     isModule ? `import ${whole} from '${driver}'` : `import ${whole} = require('${driver}')`,
     '',
     `export const players: ${types.find(type => type.endsWith('Table'))} = {`,
@@ -43,9 +55,21 @@ export function storeFile(mapping: Mapping, isModule: boolean): string {
     'export const pool = createPool()',
     `export const store = ${create}(pool, { players${ruleOption(mapping, readSql(mapping))} })`,
     '',
-    ...copyLines(mapping),
+    ...copyLines(mapping, overSql ? 'reserve' : onPostgres ? 'connect' : 'getConnection'),
   ].join('\n')}\n`
 }
+
+/** `reserve` is for kit.ts. */
+const postgresJsPool = ` {
+  const notices = new EventEmitter()
+  const onnotice = (notice: object) => void notices.emit('notice', notice)
+  const sql = postgres(process.env.DATABASE_URL ?? '', { connect_timeout: 5, onnotice })
+  const reserve = async () => {
+    const own = await sql.reserve()
+    return { ...fromPostgresJs(own), release: () => own.release() }
+  }
+  return { ...fromPostgresJs(sql, notices), reserve, end: () => sql.end() }
+}`
 
 const namesOf = ({ engine }: Mapping) =>
   engine === 'postgres' ? ['createPostgresStore', 'migratePostgres'] : ['createMysqlStore', 'migrateMysql']
@@ -57,9 +81,8 @@ const ruleOption = (mapping: Mapping, table: string, isCopy = false) =>
     : ''
 
 /** What `kit.ts` needs of the table. */
-function copyLines(mapping: Mapping): string[] {
+function copyLines(mapping: Mapping, connect: string): string[] {
   const [createStore, migrate] = namesOf(mapping)
-  const connect = mapping.engine === 'postgres' ? 'connect' : 'getConnection'
   const untested = untestedPart(mapping)
   return present([
     '// For kit.ts: a copy of the table in a schema of its own, which the kit makes, fills and drops.',

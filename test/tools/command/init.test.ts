@@ -127,7 +127,10 @@ describe('on PostgreSQL', () => {
     const tools = project(null)
     const beside = join(outer, 'beside')
     mkdirSync(beside)
-    writeFileSync(join(beside, 'package.json'), JSON.stringify({ dependencies: { tsx: '4' } }))
+    writeFileSync(
+      join(beside, 'package.json'),
+      JSON.stringify({ dependencies: { tsx: '4', 'bet-wallet': '0' } }),
+    )
     const options = [
       '--id',
       'account_no',
@@ -147,7 +150,8 @@ describe('on PostgreSQL', () => {
     expect(out).toContain(
       '  (cd ../beside && npm install pg @types/pg)\n  (cd ../beside && npm install --save-dev fast-check)\n',
     )
-    expect(out).toContain('  npx tsx ../beside/server.ts  #')
+    expect(out).toContain('  (cd ../beside && npx tsx server.ts)  #')
+    expect(out).not.toContain('# bet-wallet, as you')
   })
 
   test('given JavaScript in a workspace of pnpm, then what runs TypeScript is added as pnpm does', async () => {
@@ -160,7 +164,21 @@ describe('on PostgreSQL', () => {
     expect([code, error]).toEqual([0, ''])
     expect(out).toContain('  (cd packages/pam && pnpm add pg @types/pg)\n')
     expect(out).toContain('  (cd packages/pam && pnpm add --save-dev fast-check tsx)\n')
-    expect(out).toContain('  npx tsx packages/pam/server.ts  #')
+    expect(out).toContain('  (cd packages/pam && npx tsx server.ts)  #')
+    expect(out).toContain('  (cd packages/pam && pnpm add …)  # bet-wallet, as you have installed it here\n')
+  })
+
+  test('given postgres.js, then store.ts is over it, and pg is not added', async () => {
+    const folder = project({ type: 'module', dependencies: { postgres: '3' } })
+    const answers = ['--id', 'account_no', '--minor-units', '2', '--may-bet', 'anyone']
+    const { code, out, error } = await run(folder, answers, url)
+    expect([code, error]).toEqual([0, ''])
+    expect(out).not.toMatch(/npm install .*pg/)
+    const store = readFileSync(join(folder, 'store.ts'), 'utf8')
+    expect(store).toMatch(/^import postgres from 'postgres'$/m)
+    expect(store).not.toContain('pg.')
+    expect(store).toContain('return { ...fromPostgresJs(sql, notices), reserve, end: () => sql.end() }')
+    expect(store).toContain('connect: (to: typeof pool) => to.reserve(),')
   })
 
   test('given a status, then it asks who may bet, and grants its columns', async () => {

@@ -41,7 +41,7 @@ interface Given {
 function written({ engine = 'postgres', folder = '.', isModule = true, mapping }: Given = {}) {
   const given = mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
   return Object.fromEntries(
-    projectFiles(given, isModule, folder).map(({ path, text }): [string, string] => [path, text]),
+    projectFiles(given, isModule, folder, false).map(({ path, text }): [string, string] => [path, text]),
   )
 }
 
@@ -146,6 +146,7 @@ describe('codes outside ISO 4217', () => {
     const { sections } = projectReport({
       mapping: chips,
       folder: '.',
+      packages: '.',
       paths: [],
       additions,
       needsUrl: false,

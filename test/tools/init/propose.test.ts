@@ -692,6 +692,7 @@ describe('given a table without a currency that the store can read', () => {
     const report = projectReport({
       mapping,
       folder: '.',
+      packages: '.',
       paths: [],
       additions: [],
       needsUrl: false,
