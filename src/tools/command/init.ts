@@ -58,14 +58,14 @@ names each option that is missing. It changes nothing in the database, and overw
   },
   async work({ databaseUrl, folder, ...answers }) {
     const cwd = process.cwd()
-    const { isModule, hasPostgresJs, packages, additionsOf } = manifestIn(join(cwd, folder))
+    const { kind, packages, additionsOf } = manifestIn(join(cwd, folder))
     const url = databaseUrlOf(databaseUrl)
     return await withTerminal(async ask => {
       const proposal = await withDatabase(url, async database =>
         decide(await database.schema(), answers, ask, database.balances),
       )
       if (proposal === null) return 2
-      const files = projectFiles(proposal.mapping, isModule, folder, hasPostgresJs)
+      const files = projectFiles(proposal.mapping, kind, folder)
       const paths = files.map(({ path }) => path)
       checkNew(cwd, paths)
       const answer = (await ask?.(`Write ${paths.join(', ')}? (Y/n) `)) ?? 'y'
@@ -91,8 +91,8 @@ const drivers = { postgres: ['pg', '@types/pg'], mysql: ['mysql2'] }
 const programs = ['fast-check', 'tsx']
 
 /**
- * What the package.json of the project says, the next one above the files. `isModule: false`: CommonJS.
- * `packages` is its folder. `additionsOf` are the commands that add the packages that it lacks.
+ * What the package.json of the project says, the next one above the files. `packages` is its folder.
+ * `additionsOf` are the commands that add the packages that it lacks.
  */
 function manifestIn(folder: string) {
   const folders = upwards(folder)
@@ -115,8 +115,7 @@ function manifestIn(folder: string) {
       ? []
       : [`${within(packages, `${add} …`)}  # bet-wallet, as you have installed it here`]
     return {
-      isModule: type === 'module',
-      hasPostgresJs,
+      kind: { isModule: type === 'module', hasPostgresJs },
       packages,
       additionsOf: (engine: keyof typeof drivers) => [
         ...own,

@@ -149,9 +149,7 @@ export function notUnique(
 }
 
 /** Of many players. */
-const groups = new Set(
-  'currency brand tenant site skin country region language company role level'.split(' '),
-)
+const groups = new Set('currency brand tenant site skin country region company role level'.split(' '))
 
 /** Whether a row of the table may be of one player alone. */
 export const mayBeOfOne = (name: string) =>
@@ -240,12 +238,10 @@ const lockedWords = new Set('locked reserved blocked pending held hold frozen es
 
 /** Amounts beside the balance, of its type, that a bet must perhaps not use. */
 export const lockedColumns = (table: Table, balance: Column): Column[] =>
-  table.columns.filter(
-    each => each !== balance && each.type === balance.type && has(each.name, lockedWords) && !isFlag(each),
-  )
+  table.columns.filter(each => each !== balance && each.type === balance.type && isLocked(each.name))
 
-/** `is_locked` */
-const isFlag = ({ name }: Column) => ['is', 'has'].includes(wordsOf(name)[0] ?? '')
+/** Not `is_locked`. */
+const isLocked = (name: string) => has(name, lockedWords) && !['is', 'has'].includes(wordsOf(name)[0] ?? '')
 
 /** `frozen integer`: 1, or an amount. */
 export const mayBeFlag = ({ name, type }: Column) => integerTypes.includes(type) && wordsOf(name).length === 1

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Mapping, ownDecimals } from './mapping.js'
 import { tsText } from './source-text.js'
-import { storeFile } from './store-file.js'
+import { type ProjectKind, storeFile } from './store-file.js'
 
 /** Its path is below the current folder, with `/`. */
 type WrittenFile = ReturnType<typeof example>
@@ -35,19 +35,13 @@ export function writeFiles(folder: string, files: readonly WrittenFile[]): void 
  * `store.ts` for the table, and files of `examples/init` as they are.
  *
  * @param folder below the current folder: `.`, `src/wallet`
- * @param hasPostgresJs whether the driver for PostgreSQL is postgres.js
  */
-export function projectFiles(
-  mapping: Mapping,
-  isModule: boolean,
-  folder: string,
-  hasPostgresJs: boolean,
-): WrittenFile[] {
+export function projectFiles(mapping: Mapping, kind: ProjectKind, folder: string): WrittenFile[] {
   const files = [
-    { path: 'store.ts', text: storeFile(mapping, isModule, hasPostgresJs) },
+    { path: 'store.ts', text: storeFile(mapping, kind) },
     withDecimals(example('server.ts'), mapping),
     example('kit.ts'),
-  ].map(file => (isModule ? file : withoutExtensions(file)))
+  ].map(file => (kind.isModule ? file : withoutExtensions(file)))
   return folder === '.' ? files : files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }))
 }
 

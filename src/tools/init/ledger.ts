@@ -1,22 +1,17 @@
 /** Tables of entries beside the balance, and the hook that adds an entry for each change of a balance. */
 import { isDeepStrictEqual } from 'node:util'
 import { balanceTypeOf, isEntriesName, isRowOf, wordsOf } from './candidates.js'
-import { idPlace, type Ledger, type Mapping, sourceOf, timesUnits } from './mapping.js'
+import { idPlace, type Ledger, type Mapping, sourceOf, tablesBelow, timesUnits } from './mapping.js'
 import { type Column, refersTo, type Table } from './schema.js'
 import { inTemplate, present, sqlName, sqlTable } from './source-text.js'
 
 const has = (column: Column, words: readonly string[]) =>
   wordsOf(column.name).some(word => words.includes(word))
 
-/** @param below what the table reads, if it is a view */
-export function ledgersOf(
-  table: Table,
-  id: Column,
-  below: readonly Table[],
-  tables: readonly Table[],
-): Ledger[] {
+export function ledgersOf(table: Table, id: Column, tables: readonly Table[]): Ledger[] {
+  const origins = [table, ...tablesBelow(table, tables)]
   return tables.flatMap((other): Ledger[] => {
-    if (other === table || below.includes(other) || other.isView) return []
+    if (origins.includes(other) || other.isView) return []
     const money = other.columns.filter(each => balanceTypeOf('postgres', each) !== 'text' && isMoney(each))
     const balanceAfter = money.find(each => has(each, ['after', 'balance'])) ?? null
     const amount = money.find(
@@ -25,7 +20,7 @@ export function ledgersOf(
     const isSplit = [debits, credits].every(words => money.some(each => has(each, words)))
     const isDirected = balanceAfter !== null || other.columns.some(each => has(each, ['direction', 'side']))
     const isOfEntries = isSplit || (amount !== undefined && (isDirected || isEntriesName(other.name)))
-    const [link] = [table, ...below].flatMap(origin => linksOf(origin, id, other))
+    const [link] = origins.flatMap(origin => linksOf(origin, id, other))
     if (link === undefined || !isOfEntries) return []
     if (amount === undefined || !table.columns.includes(link[1])) return [{ table: other, entry: null }]
     const set = [link[0], amount, balanceAfter]
@@ -41,7 +36,7 @@ const credits = ['credit', 'deposit']
 
 const isMoney = (column: Column) => balanceTypeOf('postgres', column) !== null && !has(column, ['id'])
 
-type EntryLink = NonNullable<Ledger['entry']>['link']
+type EntryLink = readonly [own: Column, of: Column]
 
 /**
  * By a foreign key; or by the name: `wallet_id` of `wallets`, or as the id is called. Then by foreign keys of

@@ -104,19 +104,13 @@ export function idPlace({ engine, id }: Mapping, place: string): string {
 /** The decimals of the known codes outside ISO 4217: no amount may have more than the balance holds. */
 export function ownDecimals({ onlyCurrency, minorUnits, balance, codes }: Mapping): Record<string, number> {
   const known = onlyCurrency === null ? [...Object.keys(Object(minorUnits)), ...codes] : [onlyCurrency]
+  // An amount has no more.
+  const scale = balance.scale && Math.min(balance.scale, 18)
+  const unitsOf = (code: string) =>
+    typeof minorUnits === 'object' ? (minorUnits === null ? scale : minorUnits[code]) : minorUnits
   const own = known.filter(code => isoMinorUnits(code) === isoMinorUnits(''))
-  const decimals = minorUnits ?? balance.scale
-  const unitsOf = (code: string) => (typeof decimals === 'object' ? decimals?.[code] : decimals) ?? null
-  return Object.fromEntries(
-    own.flatMap(code => {
-      const units = unitsOf(code)
-      return units === null ? [] : [[code, Math.min(units, unitsMax)]]
-    }),
-  )
+  return Object.fromEntries(own.flatMap(code => [[code, unitsOf(code)]].filter(([, units]) => units != null)))
 }
-
-/** Of an amount. */
-const unitsMax = 18
 
 /** The name of the view, in the schema of the table. */
 export const viewName = 'bet_wallet_players'

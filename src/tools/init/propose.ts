@@ -136,19 +136,18 @@ function proposeColumns(
     return { status: 'unclear', reasons, questions, accounts }
   }
   const decided = parts as Decided
-  const below = tablesBelow(table, schema.tables)
   const mapping: Mapping = {
     engine,
     table,
     exactCollation: schema.exactCollation,
     hasOldView: schema.tables.some(each => each.schema === table.schema && each.name === viewName),
-    below,
+    below: tablesBelow(table, schema.tables),
     id: decided.id.value,
     balance: decided.balance.value,
     minorUnits: decided.units.value,
     mayBet: decided.mayBet.value,
-    ledgers: ledgersOf(table, decided.id.value, below, schema.tables),
-    codes: decided.currency.value.currency?.labels ?? [],
+    ledgers: ledgersOf(table, decided.id.value, schema.tables),
+    codes: decided.currency.value.currency?.labels?.filter(label => codePattern.test(label)) ?? [],
     ...decided.currency.value,
   }
   return { status: 'ready', mapping, notes: notesOf(mapping, codesElsewhere(schema, table)), reasons }
@@ -520,11 +519,8 @@ function chosenConditions(
     if (typeof conditions === 'string') throw new Impossible(conditions)
     return { value: conditions, reason: 'as stated; other bets are refused in store.ts' }
   }
-  const amounts = balance === null ? [] : lockedColumns(table, balance)
-  const own = statusColumns(
-    table,
-    amounts.filter(each => !mayBeFlag(each)),
-  )
+  const amounts = balance === null ? [] : lockedColumns(table, balance).filter(each => !mayBeFlag(each))
+  const own = statusColumns(table, amounts)
   const choices = [
     ...own.map(column => describedStatus(table, column)),
     ...links.flatMap(({ to }) =>

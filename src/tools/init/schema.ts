@@ -51,7 +51,7 @@ export interface ForeignKey {
   to: { schema: string; table: string; column: string }
 }
 
-export const refersTo = ({ to }: ForeignKey, { schema, name }: Pick<Table, 'schema' | 'name'>): boolean =>
+export const refersTo = ({ to }: ForeignKey, { schema, name }: Table): boolean =>
   to.schema === schema && to.table === name
 
 export interface DatabaseSchema {
@@ -233,14 +233,13 @@ function tablesOf(engine: Engine, found: Partial<Record<Part, Row[]>>): Table[] 
       primaryKey: columnsOf(ownKeys.get('PRIMARY') ?? []),
       checks: (checks.get(name) ?? []).map(({ clause }) => String(clause)),
       foreignKeys: [...ownReferences.values()].flatMap(foreignKeyOf),
-      sources: (views.get(name) ?? []).flatMap(({ definition, toSchema, toTable }) =>
-        engine === 'mysql'
-          ? sourcesIn(String(definition ?? ''))
-          : [[String(toSchema), String(toTable)] as const],
-      ),
+      sources: (views.get(name) ?? []).flatMap(sourcesOf),
     }
   })
 }
+
+const sourcesOf = ({ definition, toSchema, toTable }: Row): Table['sources'] =>
+  toTable === undefined ? sourcesIn(String(definition ?? '')) : [[String(toSchema), String(toTable)]]
 
 function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()

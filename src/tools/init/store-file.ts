@@ -15,8 +15,14 @@ import { currencyColumn, idPlace, type Mapping, type PlayersOptions, playersOf, 
 import { conditionsSql } from './may-bet.js'
 import { inTemplate, present, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
-/** @param isModule `false`: CommonJS, where the driver is required, for any `esModuleInterop` */
-export function storeFile(mapping: Mapping, isModule: boolean, hasPostgresJs = false): string {
+export interface ProjectKind {
+  /** `false`: CommonJS, where the driver is required, for any `esModuleInterop`. */
+  isModule: boolean
+  /** Whether the driver for PostgreSQL is postgres.js. */
+  hasPostgresJs: boolean
+}
+
+export function storeFile(mapping: Mapping, { isModule, hasPostgresJs }: ProjectKind): string {
   const { engine } = mapping
   const onPostgres = engine === 'postgres'
   const hooks = [...(mapping.mayBet.length > 0 ? ruleLines(mapping) : []), ...ledgerLines(mapping)]
@@ -25,21 +31,14 @@ export function storeFile(mapping: Mapping, isModule: boolean, hasPostgresJs = f
     ...(hooks.length > 0 ? ['PendingCommit', 'Query'] : []),
   ]
   const overSql = onPostgres && hasPostgresJs
-  const names = [
-    ...namesOf(mapping),
-    ...(overSql ? ['fromPostgresJs'] : []),
-    ...types.sort().map(type => `type ${type}`),
-  ]
-  const [whole, driver] = overSql
-    ? ['postgres', 'postgres']
+  const adapter = overSql ? ['fromPostgresJs'] : []
+  const names = [...namesOf(mapping), ...adapter, ...types.sort().map(type => `type ${type}`)]
+  // `lend`: for a connection of its own, which kit.ts needs.
+  const [whole, driver, lend, pool] = overSql
+    ? ['postgres', 'postgres', 'reserve', postgresJsPool]
     : onPostgres
-      ? ['pg', 'pg']
-      : ['mysql', 'mysql2/promise']
-  const pool = overSql
-    ? postgresJsPool
-    : onPostgres
-      ? '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
-      : " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
+      ? ['pg', 'pg', 'connect', pgPool]
+      : ['mysql', 'mysql2/promise', 'getConnection', mysqlPool]
   const [create] = namesOf(mapping)
   return `${[
     '// store.ts',
@@ -55,11 +54,14 @@ export function storeFile(mapping: Mapping, isModule: boolean, hasPostgresJs = f
     'export const pool = createPool()',
     `export const store = ${create}(pool, { players${ruleOption(mapping, readSql(mapping))} })`,
     '',
-    ...copyLines(mapping, overSql ? 'reserve' : onPostgres ? 'connect' : 'getConnection'),
+    ...copyLines(mapping, lend),
   ].join('\n')}\n`
 }
 
-/** `reserve` is for kit.ts. */
+const pgPool =
+  '\n  new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 })'
+const mysqlPool =
+  " mysql.createPool({ uri: process.env.DATABASE_URL ?? '', connectTimeout: 5_000 }) // for the wallet alone"
 const postgresJsPool = ` {
   const notices = new EventEmitter()
   const onnotice = (notice: object) => void notices.emit('notice', notice)

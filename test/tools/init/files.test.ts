@@ -41,7 +41,9 @@ interface Given {
 function written({ engine = 'postgres', folder = '.', isModule = true, mapping }: Given = {}) {
   const given = mapping ?? mappingOf(engine, accounts(engine), { 'minor-units': '2' })
   return Object.fromEntries(
-    projectFiles(given, isModule, folder, false).map(({ path, text }): [string, string] => [path, text]),
+    projectFiles(given, { isModule, hasPostgresJs: false }, folder).map(
+      ({ path, text }): [string, string] => [path, text],
+    ),
   )
 }
 
@@ -158,7 +160,7 @@ describe('codes outside ISO 4217', () => {
   test('of an enum: its labels, with no more decimals than an amount may have', () => {
     const labelled = [
       'account_no varchar(64)',
-      "currency enum('EUR','CHIP','GOLD')",
+      "currency enum('EUR','CHIP','usd','GOLD')",
       'balance numeric(40,20)',
     ]
     const mapping = mappingOf('mysql', table('mysql', 'pam.accounts', labelled, ['account_no']), {

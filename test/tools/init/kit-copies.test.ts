@@ -60,7 +60,7 @@ async function copy(pam: Pam, database: CatalogDatabase, pool: Pool) {
   )
   const proposal = propose(schema, answers)
   if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
-  const made = copyIn(storeFile(proposal.mapping, true), pool)
+  const made = copyIn(storeFile(proposal.mapping, { isModule: true, hasPostgresJs: false }), pool)
   for (const statement of made.create) await pool.query(statement)
   for (const { playerId, currency, balance } of players) {
     await pool.query(made.insert, [playerId, currency])

@@ -158,7 +158,7 @@ describe.each([
       const proposal = await server.propose({ 'may-bet': 'anyone', ...answers })
       if (proposal.status !== 'ready') throw new Error(JSON.stringify(proposal))
       const file = join(folder, `${server.schema}-${engine}-${cases.findIndex(each => each.ddl === ddl)}.ts`)
-      writeFileSync(file, storeFile(proposal.mapping, true))
+      writeFileSync(file, storeFile(proposal.mapping, { isModule: true, hasPostgresJs: false }))
       vi.stubEnv('DATABASE_URL', server.url)
       const written = (await import(file)) as Written
       vi.unstubAllEnvs()
