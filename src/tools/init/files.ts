@@ -64,7 +64,8 @@ function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFil
   return { path, text: changes.reduce((before, [found, by]) => replaced(path, before, found, by), text) }
 }
 
-function replaced(path: string, text: string, found: string, by: string): string {
+/** @throws if the example no longer has the text: a server without its decimals would be written. */
+export function replaced(path: string, text: string, found: string, by: string): string {
   if (text.includes(found)) return text.replace(found, () => by)
   throw new Error(`examples/init/${path} has no ${JSON.stringify(found)}: a fault of bet-wallet`)
 }

@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseWords, valuesOf } from '../../../src/tools/command/option.js'
 import { playersOptions, tablesGiven } from '../../../src/tools/command/players-options.js'
-import { projectFiles, writeFiles } from '../../../src/tools/init/files.js'
+import { projectFiles, replaced, writeFiles } from '../../../src/tools/init/files.js'
 import { type Mapping, playersOf, playersWords, viewStatement } from '../../../src/tools/init/mapping.js'
 import { projectReport } from '../../../src/tools/init/printed.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
@@ -110,6 +110,11 @@ describe('examples/init', () => {
       expect(written(given)['store.ts']).not.toBe(exampleOf('store.ts'))
     },
   )
+})
+
+test('given an example that lacks what is to be replaced, then it is an error', () => {
+  expect(replaced('server.ts', 'a $& b', 'b', '$&')).toBe('a $& $&')
+  expect(() => replaced('server.ts', 'a', 'b', 'c')).toThrow('examples/init/server.ts has no "b"')
 })
 
 describe('the options of bet-wallet migrate', () => {

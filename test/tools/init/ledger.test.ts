@@ -124,6 +124,26 @@ const cases: Case[] = [
     ],
   },
   {
+    name: 'entries of an account in the ledger, which is of one wallet',
+    playerId: '7',
+    answers: { id: 'user_id' },
+    ddl: engine => [
+      'CREATE TABLE PAM.ledger_accounts (id int PRIMARY KEY)',
+      `CREATE TABLE PAM.wallets (user_id bigint PRIMARY KEY, ledger_account_id int NOT NULL UNIQUE,
+        currency char(3) NOT NULL, balance decimal(18,2) NOT NULL, CONSTRAINT of_wallet FOREIGN KEY (ledger_account_id) REFERENCES PAM.ledger_accounts (id))`,
+      `CREATE TABLE PAM.ledger_entries (id ${serial[engine]} PRIMARY KEY, ledger_account_id int NOT NULL,
+        amount decimal(20,2) NOT NULL, CONSTRAINT of_entry FOREIGN KEY (ledger_account_id) REFERENCES PAM.ledger_accounts (id))`,
+      'INSERT INTO PAM.ledger_accounts VALUES (3), (4)',
+      "INSERT INTO PAM.wallets VALUES (3, 4, 'EUR', 1), (7, 3, 'EUR', 100)",
+    ],
+    entries: 'SELECT ledger_account_id, amount FROM PAM.ledger_entries ORDER BY id',
+    expected: [
+      ['3', '-30.00'],
+      ['3', '-20.00'],
+      ['3', '20.00'],
+    ],
+  },
+  {
     name: 'the rows of one currency, of several',
     playerId: '7',
     answers: { currency: 'EUR' },
