@@ -20,7 +20,7 @@ describe('lines of code', () => {
     ['core, decide, http, batches, lookups, operations', 5_025, linesOf(path => !isOutsideCore.test(path))],
     ['stores', 10_365, linesOf(path => path.startsWith('stores/'))],
     ['testing', 4_655, linesOf(path => path.startsWith('testing/'))],
-    ['tools', 19_105, linesOf(path => path.startsWith('tools/'))],
+    ['tools', 19_210, linesOf(path => path.startsWith('tools/'))],
     ['examples', 4_370, sumOf(examples, () => true, 'lines')],
   ])('%s: at most %i', (_, budget, lines) => {
     expect(lines).toBeGreaterThan(budget / 2)
@@ -28,7 +28,7 @@ describe('lines of code', () => {
   })
 })
 
-test('tokens per line: at most 8.1, rounded', () => {
+test('tokens per line: at most 8.17', () => {
   const perLine = sumOf(src, () => true, 'tokens') / linesOf(() => true)
-  expect(Math.round(10 * perLine) / 10).toBeLessThanOrEqual(8.1)
+  expect(perLine).toBeLessThanOrEqual(8.17)
 })
