@@ -257,7 +257,7 @@ export const versionColumn = ({ columns }: Table): Column | null =>
 
 const currencyWords = new Set('currency currencies ccy currencycode'.split(' '))
 /** Currencies if nothing else is in the name: `asset_code`, and not `access_token`. */
-const assetWords = new Set('asset coin token symbol ticker denomination denom code'.split(' '))
+const assetWords = new Set('asset coin token symbol ticker denomination code'.split(' '))
 const otherCurrencies = new Set(['preferred', 'display', 'base'])
 
 export function currencyProblem(engine: Engine, { type, declared }: Column): string | null {
