@@ -23,7 +23,10 @@ const checks = optionChecks(problem => {
 const listedMax = 50
 const unknownUnits = isoMinorUnits('')
 
-/** @param from a SELECT in brackets, with the columns `currency` and `balance` */
+/**
+ * @param from a SELECT in brackets, with the columns `currency` and `balance`
+ * @returns `codes`: those in the form of a currency code
+ */
 export async function readBalances(
   { ask, text, exact }: Rows,
   from: string,
@@ -69,10 +72,11 @@ export async function readBalances(
     if (isOther) warnings.push(`${read}; ISO 4217 has ${isoText}: compare it with what the player sees`)
     return `${read}, one of ${accounts}`
   })
-  return { lines, warnings }
+  const codes = rows.map(([code]) => String(code)).filter(code => /^[A-Z][A-Z0-9]{1,15}$/.test(code))
+  return { lines, warnings, codes }
 }
 
-export function balancesFinding({ lines, warnings }: Read): Finding {
+export function balancesFinding({ lines, warnings }: Pick<Read, 'lines' | 'warnings'>): Finding {
   if (lines.length === 0) return finding('balances', 'skipped', 'the players table has no rows')
   const read = 'a balance of each currency, as the wallet reads it: compare it with what the player sees'
   return warnings.length === 0

@@ -160,31 +160,25 @@ async function withTerminal<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
 async function balancesOf(
   proposal: Exclude<Proposal, { status: 'impossible' }>,
   read: Database['balances'],
-): Promise<string[]> {
+): Promise<{ shown: string[]; codes: string[] }> {
   try {
     if (proposal.status === 'ready') {
-      const { lines, warnings } = await read(accountsQuery(proposal.mapping), playersOf(proposal.mapping))
-      return [...lines, ...warnings]
+      const found = await read(accountsQuery(proposal.mapping), playersOf(proposal.mapping))
+      return { shown: [...found.lines, ...found.warnings], codes: found.codes }
     }
-    const lines: string[] = []
+    const shown: string[] = []
     for (const minorUnits of proposal.accounts === null ? [] : [2, 0]) {
       const found = await read(proposal.accounts ?? '', {
         ...anyTable,
         balanceType: 'minor-units',
         minorUnits,
       })
-      lines.push(...found.lines.map(line => `--minor-units ${minorUnits}: ${line}`))
+      shown.push(...found.lines.map(line => `--minor-units ${minorUnits}: ${line}`))
     }
-    return lines
+    return { shown, codes: [] }
   } catch (error) {
-    return [`could not be read: ${wordsOf(error)}`]
+    return { shown: [`could not be read: ${wordsOf(error)}`], codes: [] }
   }
-}
-
-/** With the codes of its rows, which each line begins with: `CHIP 1000 → …`, `SOL: 2 accounts`. */
-function withCodes(proposal: Ready, balances: readonly string[]): Ready {
-  const codes = balances.flatMap(line => /^[A-Z][A-Z0-9]{1,15}(?=:? -?\d)/.exec(line) ?? [])
-  return { ...proposal, mapping: { ...proposal.mapping, codes: [...proposal.mapping.codes, ...codes] } }
 }
 
 /** Which columns the accounts are of, their query says. */
@@ -207,9 +201,12 @@ export async function decide(
   for (;;) {
     const proposal = propose(schema, answers)
     if (proposal.status !== 'impossible') {
-      const balances = await balancesOf(proposal, read)
-      printReport(proposalReport(proposal, balances))
-      if (proposal.status === 'ready') return withCodes(proposal, balances)
+      const { shown, codes } = await balancesOf(proposal, read)
+      printReport(proposalReport(proposal, shown))
+      if (proposal.status === 'ready') {
+        const { mapping } = proposal
+        return { ...proposal, mapping: { ...mapping, codes: [...mapping.codes, ...codes] } }
+      }
       asked = proposal.questions[0]?.option
     } else if (asked === undefined) throw new UsageError(proposal.problem)
     else console.log(plain(proposal.problem))

@@ -14,6 +14,7 @@ test('a row per currency, and no warning where a person may compare', async () =
   expect(read).toEqual({
     lines: ['EUR 10000 → 100.00 EUR, one of 3 accounts', 'BRL: 3 accounts'],
     warnings: [],
+    codes: ['EUR', 'BRL'],
   })
   expect(balancesFinding(read)).toMatchObject({ state: 'read' })
 })
@@ -31,6 +32,7 @@ test('whole units, and minor units of their own, are no warning', async () => {
   expect(await readingOf([accounts('JPY', '5000')], byCurrency)).toEqual({
     lines: ['JPY 5000 → 5000 JPY, one of 3 accounts'],
     warnings: [],
+    codes: ['JPY'],
   })
   const whole = await readingOf([accounts('JPY', '5000.5')], { ...cents, balanceType: 'numeric' })
   expect(whole.warnings).toEqual([])

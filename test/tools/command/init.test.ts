@@ -264,7 +264,7 @@ describe('given a terminal', () => {
     lines: readonly string[],
     options: Answers = {},
     from = schema,
-    read: Parameters<typeof decide>[3] = async () => ({ lines: [], warnings: [] }),
+    read: Parameters<typeof decide>[3] = async () => ({ lines: [], warnings: [], codes: [] }),
   ) {
     const printed: string[] = []
     const left = [...lines]
