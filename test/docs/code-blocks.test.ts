@@ -131,7 +131,7 @@ describe('sh blocks', () => {
     }
     for (const [page, ...names] of [
       ['docs/audit.md', 'audit', 'simulate'],
-      ['docs/records.md', 'bet', 'transaction', 'player', 'owed', 'reconcile'],
+      ['docs/records.md', 'bet', 'transaction', 'player', 'owed', 'reconcile', 'migrate'],
     ] as const) {
       const text = pages.find(({ path }) => path === page)?.text ?? ''
       for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g))
