@@ -1,8 +1,8 @@
 /** `loadConfirmed` on a server of its own: it waits for the synchronous standby, as a commit does. */
-import { handlePlaceBet, handleRollbackBet, recordSettlement } from 'bet-wallet'
+import { handlePlaceBet, handleRollbackBet, recordSettlement, type WalletStore } from 'bet-wallet'
 import { walletStoreCases } from 'bet-wallet/testing'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { faultOf, placeBet, rollbackBet, settlement } from '../../fixtures.js'
 import {
@@ -12,7 +12,9 @@ import {
   type PostgresServer,
   startPostgres,
 } from '../../postgres/server.js'
+import { until } from '../../until.js'
 import { ownTable, postgresHarness } from './harness.js'
+import { longTimeouts } from './wallet.js'
 
 let server: PostgresServer
 let database: Database
@@ -67,6 +69,35 @@ async function waitingCommit(): Promise<{ ended: Promise<void> }> {
   }
 }
 
+/** Sessions of the stores whose commit waits for the standby. */
+async function waitingSessions(): Promise<number> {
+  const { rows } = await database.pool.query(
+    "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()",
+  )
+  return rows.length
+}
+
+/** Makes a call, and lets the clock of the store pass its limit whenever one more session waits. */
+async function outOfTimes<T>(call: () => Promise<T>): Promise<T> {
+  let waiting = await waitingSessions()
+  let ended = false
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const end = call().finally(() => {
+      ended = true
+    })
+    await until(async () => {
+      const now = await waitingSessions()
+      if (now > waiting) vi.advanceTimersByTime(longTimeouts.timeoutMs)
+      waiting = now
+      return ended
+    })
+    return await end
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
 const harness = () => postgresHarness({ pool: database.pool, url: database.url, accounts: ownTable })
 
 beforeAll(async () => {
@@ -106,21 +137,28 @@ describe('given commits that no standby confirms', () => {
     const resume = await stopReplication()
     try {
       const { schema } = opened
-      const impatient = () => createPostgresStore(database.pool, { schema, timeoutMs: 300, ...hook })
+      /** A store of its own for each call, since connections that wait are lost to it. */
+      const outcome = async (call: (store: WalletStore) => Promise<unknown>) => {
+        const options = { schema, ...longTimeouts, ...hook }
+        const own = createPostgresStore(database.pool, options)
+        await own.ready()
+        return await outOfTimes(() => faultOf(call(own)))
+      }
       // Their commit is a conflict, and waits with the proof: whether it is committed is not known any more.
       for (const call of [
-        () => recordSettlement(impatient(), settlement({ betId: 'unknown' })),
-        () => handlePlaceBet(impatient(), placeBet()),
-        () => handlePlaceBet(impatient(), placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '101' })),
+        (own: WalletStore) => recordSettlement(own, settlement({ betId: 'unknown' })),
+        (own: WalletStore) => handlePlaceBet(own, placeBet()),
+        (own: WalletStore) =>
+          handlePlaceBet(own, placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '101' })),
       ]) {
-        expect(await faultOf(call())).toMatchObject({ code: 'COMMIT_UNKNOWN' })
+        expect(await outcome(call)).toMatchObject({ code: 'COMMIT_UNKNOWN' })
       }
       for (const call of [
-        () => handleRollbackBet(impatient(), rollbackBet()),
-        () =>
-          handleRollbackBet(impatient(), rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
+        (own: WalletStore) => handleRollbackBet(own, rollbackBet()),
+        (own: WalletStore) =>
+          handleRollbackBet(own, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
       ]) {
-        expect(await faultOf(call())).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
+        expect(await outcome(call)).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
       }
     } finally {
       await resume()
