@@ -2,8 +2,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Mapping, ownDecimals } from './mapping.js'
-import { tsText } from './source-text.js'
+import type { Mapping } from './mapping.js'
 import { type ProjectKind, storeFile } from './store-file.js'
 
 /** Its path is below the current folder, with `/`. */
@@ -39,7 +38,7 @@ export function writeFiles(folder: string, files: readonly WrittenFile[]): void 
 export function projectFiles(mapping: Mapping, kind: ProjectKind, folder: string): WrittenFile[] {
   const files = [
     { path: 'store.ts', text: storeFile(mapping, kind) },
-    withDecimals(example('server.ts'), mapping),
+    example('server.ts'),
     example('kit.ts'),
   ].map(file => (kind.isModule ? file : withoutExtensions(file)))
   return folder === '.' ? files : files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }))
@@ -48,27 +47,8 @@ export function projectFiles(mapping: Mapping, kind: ProjectKind, folder: string
 /** CommonJS, where ts-jest looks for the file as it is named. */
 const withoutExtensions = ({ path, text }: WrittenFile): WrittenFile => ({
   path,
-  text: path === 'store.ts' ? text : replaced(path, text, "from './store.js'", "from './store'"),
+  text: text.replace("from './store.js'", "from './store'"),
 })
-
-/** Amounts that the balance cannot hold are refused before the store sees them. */
-function withDecimals({ path, text }: WrittenFile, mapping: Mapping): WrittenFile {
-  const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
-  if (own.length === 0) return { path, text }
-  const decimals = `// Of codes outside ISO 4217.\nconst minorUnits = (currency: string) => new Map([${own.join(', ')}]).get(currency)\n\n`
-  const changes: [found: string, by: string][] = [
-    ['async function main', `${decimals}async function main`],
-    ["    basePath: '/wallet',\n", "    basePath: '/wallet',\n    minorUnits,\n"],
-    ['(store, body)', '(store, body, { minorUnits })'],
-  ]
-  return { path, text: changes.reduce((before, [found, by]) => replaced(path, before, found, by), text) }
-}
-
-/** @throws if the example no longer has the text: a server without its decimals would be written. */
-export function replaced(path: string, text: string, found: string, by: string): string {
-  if (text.includes(found)) return text.replace(found, () => by)
-  throw new Error(`examples/init/${path} has no ${JSON.stringify(found)}: a fault of bet-wallet`)
-}
 
 /** The package's own, wherever it is installed. */
 function example(path: string) {

@@ -11,7 +11,15 @@ import {
   untestedPart,
 } from './copy.js'
 import { ledgerLines } from './ledger.js'
-import { currencyColumn, idPlace, type Mapping, type PlayersOptions, playersOf, readSql } from './mapping.js'
+import {
+  currencyColumn,
+  idPlace,
+  type Mapping,
+  ownDecimals,
+  type PlayersOptions,
+  playersOf,
+  readSql,
+} from './mapping.js'
 import { conditionsSql } from './may-bet.js'
 import { inTemplate, present, sqlName, tsKey, tsSql, tsText } from './source-text.js'
 
@@ -54,8 +62,20 @@ export function storeFile(mapping: Mapping, { isModule, hasPostgresJs }: Project
     'export const pool = createPool()',
     `export const store = ${create}(pool, { players${ruleOption(mapping, readSql(mapping))} })`,
     '',
+    ...decimalsLines(mapping),
+    '',
     ...copyLines(mapping, lend),
   ].join('\n')}\n`
+}
+
+/** For server.ts: amounts that the balance cannot hold are refused before the store sees them. */
+function decimalsLines(mapping: Mapping): string[] {
+  const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
+  return [
+    '// Decimals of codes outside ISO 4217.',
+    `const decimals = new Map<string, number>([${own.join(', ')}])`,
+    'export const minorUnits = (currency: string) => decimals.get(currency)',
+  ]
 }
 
 const pgPool =

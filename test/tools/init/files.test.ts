@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseWords, valuesOf } from '../../../src/tools/command/option.js'
 import { playersOptions, tablesGiven } from '../../../src/tools/command/players-options.js'
-import { projectFiles, replaced, writeFiles } from '../../../src/tools/init/files.js'
+import { projectFiles, writeFiles } from '../../../src/tools/init/files.js'
 import { type Mapping, playersOf, playersWords, viewStatement } from '../../../src/tools/init/mapping.js'
 import { projectReport } from '../../../src/tools/init/printed.js'
 import { type Answers, propose } from '../../../src/tools/init/propose.js'
@@ -112,11 +112,6 @@ describe('examples/init', () => {
   )
 })
 
-test('given an example that lacks what is to be replaced, then it is an error', () => {
-  expect(replaced('server.ts', 'a $& b', 'b', '$&')).toBe('a $& $&')
-  expect(() => replaced('server.ts', 'a', 'b', 'c')).toThrow('examples/init/server.ts has no "b"')
-})
-
 describe('the options of bet-wallet migrate', () => {
   test.each<[Engine, string, string]>([
     ['postgres', '2', '--balance-type minor-units --minor-units 2'],
@@ -141,14 +136,8 @@ describe('codes outside ISO 4217', () => {
     'may-bet': 'anyone',
   })
 
-  test('are in the server with the decimals that the column holds, and in the printed audit', () => {
-    const server = written({ mapping: chips })['server.ts']
-    expect(server).toContain(
-      "\nconst minorUnits = (currency: string) => new Map([['CHIP', 6]]).get(currency)\n",
-    )
-    // The platform's calls, and the settlements of the audit.
-    expect(server).toContain("basePath: '/wallet',\n    minorUnits,\n")
-    expect(server).toContain('recordSettlement(store, body, { minorUnits })')
+  test('are in store.ts with the decimals that the column holds, and in the printed audit', () => {
+    expect(written({ mapping: chips })['store.ts']).toContain("new Map<string, number>([['CHIP', 6]])\n")
     const additions = ['pnpm add --save-dev tsx']
     const { sections } = projectReport({
       mapping: chips,
@@ -171,12 +160,12 @@ describe('codes outside ISO 4217', () => {
     const mapping = mappingOf('mysql', table('mysql', 'pam.accounts', labelled, ['account_no']), {
       id: 'account_no',
     })
-    expect(written({ mapping })['server.ts']).toContain("new Map([['CHIP', 18], ['GOLD', 18]])")
+    expect(written({ mapping })['store.ts']).toContain("([['CHIP', 18], ['GOLD', 18]])")
   })
 
   test('of minor units by currency: those alone that ISO 4217 lacks', () => {
     const mapping = mappingOf('postgres', accounts('postgres'), { 'minor-units': 'EUR=2,GOLD=3' })
-    expect(written({ mapping })['server.ts']).toContain("new Map([['GOLD', 3]])")
+    expect(written({ mapping })['store.ts']).toContain("([['GOLD', 3]])")
   })
 })
 
