@@ -1,4 +1,4 @@
-/** What a case expects of answers and balances. Each throws {@link CaseFailed}. */
+/** What a case expects of answers and balances: where it is not so, {@link CaseFailed} is thrown. */
 import { type Decimal, subtract, times } from '../numbers/decimal.js'
 import { headerOf } from '../wire/http-answer.js'
 import { type Answer, describeAnswer, quoteOf, withoutRefusal, withoutSuccess } from './answer.js'
@@ -205,7 +205,7 @@ export class Expectations {
     return await this.balanceAfter(answer, balance)
   }
 
-  /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */
+  /** The current balance, see `WalletCalls.readBalance`. */
   async currentBalance(playerId = this.#run.settings.playerId, currency?: string): Promise<Decimal> {
     const answer = await this.#wallet.readBalance(playerId, currency)
     if (currency !== undefined) this.success(answer, undefined, currency)

@@ -53,7 +53,7 @@ export function findingsOf(results: readonly AuditResult[], facts: Facts): Audit
   const isForeign = (finding: AuditFinding) => foreignOf(resultOf(finding), facts) !== null
   return groupsOf(failed, links)
     .map(group => failed.filter(result => group.includes(result)))
-    .map(group => findingOf(group, links, facts))
+    .map(group => findingOfGroup(group, links, facts))
     .sort(
       (one, other) =>
         levels.indexOf(one.level) - levels.indexOf(other.level) ||
@@ -74,7 +74,7 @@ function groupsOf(failed: readonly Failed[], links: readonly Link[]): Failed[][]
   return [...new Set(groups.values())]
 }
 
-function findingOf(members: readonly Failed[], links: readonly Link[], facts: Facts): AuditFinding {
+function findingOfGroup(members: readonly Failed[], links: readonly Link[], facts: Facts): AuditFinding {
   const role = members.some(member => isInexact(member, facts)) ? 'sums' : 'form'
   const [judging] = members
     .filter(({ failure }) => !failure.isPreparation)
@@ -162,7 +162,7 @@ function lacksFunds(result: Failed, minorUnits: number, least: Decimal): boolean
   if (before !== null && compare(before, least) < 0) return true
   if (failure.kind !== 'refused') return false
   if (before !== null && before.scale > minorUnits) return true
-  const { status, errorCode } = answerOf(exchangeOf(result))
+  const { status, errorCode } = partsOfAnswer(failedExchange(result))
   return status === 402 || errorCode === 'INSUFFICIENT_FUNDS'
 }
 
@@ -182,7 +182,7 @@ function linksBySymptom(failed: readonly Failed[], facts: Facts): Link[] {
 /** A symptom that has probably one cause; `null` if it may have many. */
 function symptomOf(result: Failed, facts: Facts): string | null {
   const { kind, expected, actual } = result.failure
-  const { status, errorCode, description, shape } = answerOf(exchangeOf(result))
+  const { status, errorCode, description, shape } = partsOfAnswer(failedExchange(result))
   const known = knownWords(result, facts)
   if (known !== undefined) return known
   switch (kind) {
@@ -207,7 +207,7 @@ function symptomOf(result: Failed, facts: Facts): string | null {
 function isInexact(result: Failed, { minorUnits }: Facts): boolean {
   const { kind, difference } = result.failure
   const isFine = (amount: string | null) => (parseDecimal(amount ?? '')?.scale ?? 0) > minorUnits
-  const shown = exchangeOf(result)?.balance ?? null
+  const shown = failedExchange(result)?.balance ?? null
   const isOfBalance = shown === null || isFine(shown) || isFine(result.balance?.before ?? null)
   return kind === 'balance' && isFine(difference) && isOfBalance
 }
@@ -241,14 +241,14 @@ function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean 
  */
 function isOfSettlement(result: Failed): boolean {
   const { kind, isPreparation = false } = result.failure
-  const type = readObject(exchangeOf(result)?.body ?? '')?.get('type')
+  const type = readObject(failedExchange(result)?.body ?? '')?.get('type')
   return kind === 'balance' && isPreparation && settlementTypes.some(each => each === type)
 }
 
 const settlementTypes: readonly SettlementType[] = ['BET_PAID', 'VOIDED', 'CASHOUT']
 
-const exchangeOf = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
-const senderOf = (result: Failed) => exchangeOf(result)?.sender
+const failedExchange = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
+const senderOfFailure = (result: Failed) => failedExchange(result)?.sender
 
 /** Causes that the calls of a case show. */
 const causes: readonly {
@@ -280,7 +280,8 @@ const causes: readonly {
 ]
 
 const causeShown = (result: Failed, facts: Facts) => causes.find(({ isShown }) => isShown(result, facts))
-const knownWords = (result: Failed, facts: Facts) => senderOf(result) ?? causeShown(result, facts)?.words
+const knownWords = (result: Failed, facts: Facts) =>
+  senderOfFailure(result) ?? causeShown(result, facts)?.words
 
 /** `null` if the case alone says it. */
 function causeOf(root: Failed, facts: Facts): string | null {
@@ -290,7 +291,7 @@ function causeOf(root: Failed, facts: Facts): string | null {
 
 /** What sent the answer by which a case failed, if it also answered calls of the platform. */
 function foreignOf(result: Failed, { foreignAnswers }: Facts): ForeignAnswers | null {
-  return foreignAnswers.find(({ sender }) => sender === senderOf(result)) ?? null
+  return foreignAnswers.find(({ sender }) => sender === senderOfFailure(result)) ?? null
 }
 
 function inWords(result: Failed, facts: Facts): string {
@@ -300,7 +301,7 @@ function inWords(result: Failed, facts: Facts): string {
   )
 }
 
-function answerOf(exchange: AuditExchange | undefined) {
+function partsOfAnswer(exchange: AuditExchange | undefined) {
   const fields = readObject(exchange?.answer ?? '')
   const textOf = (name: string) => {
     const value = fields?.get(name)

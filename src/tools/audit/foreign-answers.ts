@@ -1,6 +1,7 @@
 /**
  * Answers that are not the interface's: of a limiter, a proxy or a wrapper before the wallet, or of a wallet
- * that writes errors in a form of its own. They are named first, since no rule of the wallet explains them.
+ * that writes errors in a form of its own. `findings.ts` names them first, since no rule of the wallet
+ * explains them.
  */
 import { headerOf } from '../wire/http-answer.js'
 import type { ReadJson } from '../wire/json.js'

@@ -47,7 +47,7 @@ export function reportOf(report: AuditReport): Report {
   const reading = unusualReading(report)
   const first = findings.flatMap(finding => {
     const result = results.find(({ id }) => id === finding.id)
-    return result === undefined ? [] : [findingOf(finding, result)]
+    return result === undefined ? [] : [printedFinding(finding, result)]
   })
   return {
     title: `Wallet audit of ${target}`,
@@ -120,7 +120,7 @@ const tableOf = (results: readonly AuditResult[]): Block => ({
 })
 
 /** A finding: what failed and what it costs, the call to paste, and the cases that failed with it. */
-function findingOf({ level, cause, followers }: AuditFinding, result: AuditResult): Finding {
+function printedFinding({ level, cause, followers }: AuditFinding, result: AuditResult): Finding {
   const { id, name, source, failure, exchanges } = result
   const sent = exchanges[failure?.exchangeIndex ?? -1]
   const facts: (Fact | null)[] = [

@@ -325,6 +325,7 @@ export class WalletCalls {
     return outageOf(answer, this.#run.settings.refusalCodes)
   }
 
+  /** By what changes no balance: a rollback of an unknown bet (spec 4.3), or the smallest bet and its own. */
   async readBalance(
     playerId = this.#run.settings.playerId,
     currency = this.#run.settings.currency,
