@@ -16,8 +16,7 @@ export const pool = createPool()
 export const store = createPostgresStore(pool, { players })
 
 // Decimals of codes outside ISO 4217.
-const decimals = new Map<string, number>([])
-export const minorUnits = (currency: string) => decimals.get(currency)
+export const minorUnits = (currency: string) => new Map<string, number>([]).get(currency)
 
 // For kit.ts: a copy of the table in a schema of its own, which the kit makes, fills and drops.
 const copied: typeof players = { ...players, table: 'bet_wallet_kit.accounts' }

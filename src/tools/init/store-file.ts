@@ -73,8 +73,7 @@ function decimalsLines(mapping: Mapping): string[] {
   const own = Object.entries(ownDecimals(mapping)).map(([code, units]) => `[${tsText(code)}, ${units}]`)
   return [
     '// Decimals of codes outside ISO 4217.',
-    `const decimals = new Map<string, number>([${own.join(', ')}])`,
-    'export const minorUnits = (currency: string) => decimals.get(currency)',
+    `export const minorUnits = (currency: string) => new Map<string, number>([${own.join(', ')}]).get(currency)`,
   ]
 }
 

@@ -234,7 +234,7 @@ export const foundInFront: Record<FrontName, readonly number[]> = {
   'bet-types-forgotten': [109],
   'rollback-undoes-the-last-bet': [112],
   'unsettlement-of-the-last-bet': [527],
-  'unsettlement-of-rolled-back-succeeds': [524, 526],
+  'unsettlement-of-rolled-back-succeeds': [526, 525],
   'amounts-by-number': [410],
   'amounts-by-parse-int': [414, 411],
   'stake-of-a-cent-free': [406, 416],

@@ -137,7 +137,9 @@ describe('codes outside ISO 4217', () => {
   })
 
   test('are in store.ts with the decimals that the column holds, and in the printed audit', () => {
-    expect(written({ mapping: chips })['store.ts']).toContain("new Map<string, number>([['CHIP', 6]])\n")
+    expect(written({ mapping: chips })['store.ts']).toContain(
+      "new Map<string, number>([['CHIP', 6]]).get(currency)\n",
+    )
     const additions = ['pnpm add --save-dev tsx']
     const { sections } = projectReport({
       mapping: chips,

@@ -118,9 +118,12 @@ export const fronts = {
   },
   'unsettlement-of-rolled-back-succeeds': {
     says: 'An unsettlement of a bet that was rolled back is answered with success',
-    pass: async (message, forward) => {
+    pass: async (message, forward, memory) => {
       const reply = await forward(message)
-      if (message.path !== '/unsettlement' || !reply.body.includes('INVALID_BET')) return reply
+      const betId = String(fieldsOf(message)?.betId)
+      if (message.path === '/rollbackbet' && reply.status === 200) memory.betIds.push(betId)
+      if (message.path !== '/unsettlement' || !memory.betIds.includes(betId)) return reply
+      if (!reply.body.includes('INVALID_BET')) return reply
       const transactionId = `${fieldsOf(message)?.transactionId}-again`
       return await forward(
         withFields(
