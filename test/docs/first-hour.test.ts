@@ -149,11 +149,12 @@ const fileOf = ({ code }: CodeBlock) => /^\/\/ (\S+\.[jt]s)\n/.exec(code)?.[1] ?
 /** What `init` writes, with what every service has. */
 const files = ['store.ts', 'server.ts', 'kit.ts']
 
-/** Lines of code, without the mapping of the players' table, and what is there for the kit. */
+/** Lines of code, without the mapping of the players' table and its decimals, and what is there for the kit. */
 const linesOf = (code: string) =>
   code
     .replace(/^\/\/ For kit\.ts:[\s\S]*/m, '')
     .replace(/^export const players[\s\S]*?^\}\n/m, '')
+    .replace(/^export const minorUnits .*\n/m, '')
     .split('\n')
     .filter(line => /^(?!\s*\/\/)\s*\S/.test(line))
 
