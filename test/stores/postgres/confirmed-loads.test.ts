@@ -77,9 +77,14 @@ async function waitingSessions(): Promise<number> {
   return rows.length
 }
 
-/** Makes a call, and lets the clock of the store pass its limit whenever one more session waits. */
-async function outOfTimes<T>(call: () => Promise<T>): Promise<T> {
+/**
+ * Makes a call, and lets the clock of the store pass its limit whenever one more session waits.
+ *
+ * @returns how often it passed, too
+ */
+async function outOfTimes<T>(call: () => Promise<T>): Promise<{ fault: T; waits: number }> {
   let waiting = await waitingSessions()
+  let waits = 0
   let ended = false
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
@@ -88,11 +93,14 @@ async function outOfTimes<T>(call: () => Promise<T>): Promise<T> {
     })
     await until(async () => {
       const now = await waitingSessions()
-      if (now > waiting) vi.advanceTimersByTime(longTimeouts.timeoutMs)
+      if (now > waiting) {
+        waits += 1
+        vi.advanceTimersByTime(longTimeouts.timeoutMs)
+      }
       waiting = now
       return ended
     })
-    return await end
+    return { fault: await end, waits }
   } finally {
     vi.useRealTimers()
   }
@@ -137,28 +145,27 @@ describe('given commits that no standby confirms', () => {
     const resume = await stopReplication()
     try {
       const { schema } = opened
-      /** A store of its own for each call, since connections that wait are lost to it. */
-      const outcome = async (call: (store: WalletStore) => Promise<unknown>) => {
-        const options = { schema, ...longTimeouts, ...hook }
-        const own = createPostgresStore(database.pool, options)
+      const calls: [code: string, call: (own: WalletStore) => Promise<unknown>][] = [
+        // Their commit is a conflict, and waits with the proof: whether it is committed is not known any more.
+        ['COMMIT_UNKNOWN', own => recordSettlement(own, settlement({ betId: 'unknown' }))],
+        ['COMMIT_UNKNOWN', own => handlePlaceBet(own, placeBet())],
+        [
+          'COMMIT_UNKNOWN',
+          own => handlePlaceBet(own, placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '101' })),
+        ],
+        ['UNAVAILABLE', own => handleRollbackBet(own, rollbackBet())],
+        [
+          'UNAVAILABLE',
+          own => handleRollbackBet(own, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
+        ],
+      ]
+      for (const [code, call] of calls) {
+        // A store for each call: the connections of a call that waits are lost to its store.
+        const own = createPostgresStore(database.pool, { schema, ...longTimeouts, ...hook })
         await own.ready()
-        return await outOfTimes(() => faultOf(call(own)))
-      }
-      // Their commit is a conflict, and waits with the proof: whether it is committed is not known any more.
-      for (const call of [
-        (own: WalletStore) => recordSettlement(own, settlement({ betId: 'unknown' })),
-        (own: WalletStore) => handlePlaceBet(own, placeBet()),
-        (own: WalletStore) =>
-          handlePlaceBet(own, placeBet({ transactionId: 'p-2', betId: 'b-2', amount: '101' })),
-      ]) {
-        expect(await outcome(call)).toMatchObject({ code: 'COMMIT_UNKNOWN' })
-      }
-      for (const call of [
-        (own: WalletStore) => handleRollbackBet(own, rollbackBet()),
-        (own: WalletStore) =>
-          handleRollbackBet(own, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
-      ]) {
-        expect(await outcome(call)).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
+        const { fault, waits } = await outOfTimes(() => faultOf(call(own)))
+        expect(fault).toMatchObject({ code, retryable: code === 'UNAVAILABLE' })
+        expect(waits).toBeGreaterThan(0)
       }
     } finally {
       await resume()

@@ -103,6 +103,7 @@ describe('examples/init', () => {
       for (const file of ['server.ts', 'kit.ts']) {
         // ts-jest looks for ./store.js itself, where the project is CommonJS.
         const text = exampleOf(file)
+        expect(text).toContain("'./store.js'")
         expect(written(given)[file], file).toBe(
           given.isModule === false ? text.replace("'./store.js'", "'./store'") : text,
         )
@@ -140,6 +141,10 @@ describe('codes outside ISO 4217', () => {
     expect(written({ mapping: chips })['store.ts']).toContain(
       "new Map<string, number>([['CHIP', 6]]).get(currency)\n",
     )
+    // Of the platform's calls, and of the settlements of the audit.
+    const server = written({ mapping: chips })['server.ts']
+    expect(server).toContain("basePath: '/wallet',\n    minorUnits,\n")
+    expect(server).toContain('recordSettlement(store, body, { minorUnits })')
     const additions = ['pnpm add --save-dev tsx']
     const { sections } = projectReport({
       mapping: chips,
