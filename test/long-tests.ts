@@ -40,7 +40,7 @@ export const releaseTests = filesOf(
     stores/mysql/group stores/mysql/cluster tools/init/postgres tools/init/mysql tools/init/real-schemas
     stores/mysql/mysql-defaults stores/postgres/kit-variants stores/mysql/kit-variants tools/audit/stores
     tools/audit/accounts-stores programs/upgrade/upgrade tools/audit/correct tools/audit/race-rates
-    examples/limits programs/recipes/recipes stores/postgres/pgbouncer stores/postgres/pglite
+    examples/limits examples/pglite programs/recipes/recipes stores/postgres/pgbouncer stores/postgres/pglite
     programs/bench/postgres/parts programs/bench/mysql/parts programs/bench/overload/overload docs/first-hour
     tools/audit/command programs/incidents/incidents tools/random/broken tools/command/check-mysql
     programs/soak/failover programs/soak/soak tools/audit/findings outbox/crash tools/audit/echoed-secrets

@@ -156,6 +156,16 @@ export const basics = casesOf({
       await expect.executed(wallet.rollback(first), subtract(opening, last.amount))
     },
   },
+  'AU-416': {
+    name: 'A stake of the smallest unit of the currency is debited exactly',
+    source: 'spec 4.1, D22',
+    quote: 'stake-debited',
+    impact: 'A currency with three decimals, or with none, is treated as one with two.',
+    async run({ wallet, expect, opening, units }) {
+      const bet = wallet.bet(units(1))
+      await expect.executed(wallet.place(bet), subtract(opening, bet.amount))
+    },
+  },
   // Takes all funds, so it runs after the cases that show whether a rollback returns them.
   'AU-103': {
     name: 'A stake of exactly the funds is debited, and a further stake of the smallest unit is refused',

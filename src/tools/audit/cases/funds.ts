@@ -293,14 +293,4 @@ export const funds = casesOf({
       }
     },
   },
-  'AU-416': {
-    name: 'A stake of the smallest unit of the currency is debited exactly',
-    source: 'spec 4.1, D22',
-    quote: 'stake-debited',
-    impact: 'A currency with three decimals, or with none, is treated as one with two.',
-    async run({ wallet, expect, opening, units }) {
-      const bet = wallet.bet(units(1))
-      await expect.executed(wallet.place(bet), subtract(opening, bet.amount))
-    },
-  },
 })
