@@ -1,14 +1,9 @@
 /** Records what is published on the library's tracing channels. */
 import { tracingChannel } from 'node:diagnostics_channel'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { WalletChannels } from '../src/diagnostics.js'
 
 export type EventName = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error'
-
-const subscriptions: (() => void)[] = []
-afterEach(() => {
-  for (const unsubscribe of subscriptions.splice(0)) unsubscribe()
-})
 
 /** Every event until the end of the test, with the message as it was then. */
 export function recordEvents<Name extends keyof WalletChannels>(name: Name) {
@@ -27,7 +22,7 @@ export function recordEvents<Name extends keyof WalletChannels>(name: Name) {
     error: on('error'),
   }
   channel.subscribe(subscribers)
-  subscriptions.push(() => channel.unsubscribe(subscribers))
+  onTestFinished(() => channel.unsubscribe(subscribers))
   return {
     events,
     /** In the order of their first events. */

@@ -1,4 +1,8 @@
-/** The log of examples/express, a line per call: nothing that a caller sends controls or forges a line. */
+/**
+ * The log of examples/express, a line per call: nothing that a caller sends controls or forges a line.
+ *
+ * @vitest-environment-options {"process":"call-log"}
+ */
 import { handlePlaceBet } from 'bet-wallet'
 import { createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'

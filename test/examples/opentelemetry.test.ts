@@ -1,4 +1,8 @@
-/** examples/opentelemetry: spans and metrics by the real SDK. */
+/**
+ * examples/opentelemetry: spans and metrics by the real SDK.
+ *
+ * @vitest-environment-options {"process":"opentelemetry"}
+ */
 import { type Attributes, context, metrics, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {

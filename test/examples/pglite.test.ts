@@ -3,7 +3,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { until as holds } from '../until.js'
-import { emptyFolder, expectAnnounced, fresh, freshFolder, run, runAll, until } from './processes.js'
+import {
+  emptyFolder,
+  expectAnnounced,
+  fresh,
+  freshFolder,
+  prepareExamples,
+  run,
+  runAll,
+  until,
+} from './processes.js'
+
+prepareExamples()
 
 test('given npm start that was killed while it created the database, then the next start creates it again', async () => {
   const DATA_FOLDER = emptyFolder()

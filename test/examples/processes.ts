@@ -15,14 +15,28 @@ const hasCurl = await promisify(execFile)('curl', ['--version']).then(
 )
 
 const started: ChildProcess[] = []
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
-
-export const folders = mkdtempSync(join(tmpdir(), 'bet-wallet-examples-'))
-afterAll(() => rmSync(folders, { recursive: true, force: true, maxRetries: 10 }))
+export let folders = ''
 /** A data folder of the express example, created once. */
-const template = join(folders, 'template', 'bet_wallet_express')
+let template = ''
+
+/** For the tests of one file. */
+export function prepareExamples(): void {
+  folders = mkdtempSync(join(tmpdir(), 'bet-wallet-examples-'))
+  template = join(folders, 'template', 'bet_wallet_express')
+  // PGlite takes seconds to create a database, and longer on a busy machine.
+  beforeAll(async () => {
+    expect(existsSync(`${root}/dist/index.js`), 'run `npm run test:long`, which builds first').toBe(true)
+    const creating = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'template') })
+    await until(creating, /Ctrl\+C/)
+    creating.child.kill('SIGTERM')
+    await creating.closed
+  })
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL')
+  })
+  afterAll(() => rmSync(folders, { recursive: true, force: true, maxRetries: 10 }))
+}
+
 export const emptyFolder = () => mkdtempSync(join(folders, 'data-'))
 
 /** A data folder with an empty database for the example. Copied, since creating one takes seconds. */
@@ -116,15 +130,6 @@ export function expectAnnounced({ titles, answers }: Awaited<ReturnType<typeof r
     else expect(body).toContain(`"errorCode":"${expectedCode}"`)
   }
 }
-
-// PGlite takes seconds to create a database, and longer on a busy machine.
-beforeAll(async () => {
-  expect(existsSync(`${root}/dist/index.js`), 'run `npm run test:long`, which builds first').toBe(true)
-  const creating = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'template') })
-  await until(creating, /Ctrl\+C/)
-  creating.child.kill('SIGTERM')
-  await creating.closed
-})
 
 /** What `npm start` answers to its calls on an empty database. */
 export const fresh = [

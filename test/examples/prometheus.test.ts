@@ -1,4 +1,8 @@
-/** examples/prometheus: the metrics by the real library; dashboard and alerts name no other. */
+/**
+ * examples/prometheus: the metrics by the real library; dashboard and alerts name no other.
+ *
+ * @vitest-environment-options {"process":"prometheus"}
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -16,12 +16,15 @@ import {
   fresh,
   freshFolder,
   fromSource,
+  prepareExamples,
   root,
   run,
   runAll,
   runCommand,
   until,
 } from './processes.js'
+
+prepareExamples()
 
 const mysqlName = isMysql ? 'MySQL' : 'MariaDB'
 

@@ -1,4 +1,8 @@
-/** The option authenticate, its second argument, and several checks as one. */
+/**
+ * The option authenticate, its second argument, and several checks as one.
+ *
+ * @vitest-environment-options {"process":"authentication"}
+ */
 import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import {

@@ -1,21 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { basicAuth } from '../../src/http/index.js'
 import { placeBetRequest } from './calls.js'
+import { recordComparisons } from './comparisons.js'
 
-const compared = vi.hoisted(() => [] as [Uint8Array, Uint8Array][])
-vi.mock('node:crypto', async importOriginal => {
-  const crypto = await importOriginal<typeof import('node:crypto')>()
-  return {
-    ...crypto,
-    timingSafeEqual: (a: Uint8Array, b: Uint8Array) => {
-      compared.push([a, b])
-      return crypto.timingSafeEqual(a, b)
-    },
-  }
-})
-beforeEach(() => {
-  compared.length = 0
-})
+const compared = recordComparisons()
 
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
 const authenticates = (

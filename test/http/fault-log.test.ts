@@ -1,4 +1,8 @@
-/** The default of onError: what an operator reads when something fails, and how much of it. */
+/**
+ * The default of onError: what an operator reads when something fails, and how much of it.
+ *
+ * @vitest-environment-options {"process":"fault-log"}
+ */
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHttpHandler } from '../../src/http/index.js'

@@ -1,3 +1,4 @@
+/** @vitest-environment-options {"process":"handler"} */
 import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import { WalletError, WalletRefusal } from '../../src/errors.js'

@@ -18,21 +18,9 @@ import {
   signature,
 } from '../../src/http/index.js'
 import { anna, bet, errorOf, placeBetRequest, recordingStream, wallet } from './calls.js'
+import { recordComparisons } from './comparisons.js'
 
-const compared = vi.hoisted(() => [] as [Uint8Array, Uint8Array][])
-vi.mock('node:crypto', async importOriginal => {
-  const crypto = await importOriginal<typeof import('node:crypto')>()
-  return {
-    ...crypto,
-    timingSafeEqual: (a: Uint8Array, b: Uint8Array) => {
-      compared.push([a, b])
-      return crypto.timingSafeEqual(a, b)
-    },
-  }
-})
-beforeEach(() => {
-  compared.length = 0
-})
+const compared = recordComparisons()
 
 const text = JSON.stringify(bet)
 const secret = 'a secret of the platform'

@@ -1,4 +1,8 @@
-/** The metrics of the outbox: asked for by the relay, and never in the way of the others. */
+/**
+ * The metrics of the outbox: asked for by the relay, and never in the way of the others.
+ *
+ * @vitest-environment-options {"process":"metrics"}
+ */
 import { collectMetrics } from 'bet-wallet/operations'
 import * as client from 'prom-client'
 import { expect, onTestFinished, test, vi } from 'vitest'

@@ -1,4 +1,8 @@
-/** A store of the kit around the store under test that loses `addsCredits` fails the cases that are about it. */
+/**
+ * A store of the kit around the store under test that loses `addsCredits` fails the cases that are about it.
+ *
+ * @vitest-environment-options {"process":"lost-capability"}
+ */
 import { expect, test, vi } from 'vitest'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import { memoryHarness } from './memory.js'
