@@ -7,6 +7,7 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 export const longTests = filesOf(
   `
     examples/start programs/exhaustive/exhaustive stores/mysql/kit tools/audit/audit stores/postgres/kit
+    stores/mysql/kit-tables stores/postgres/kit-tables
     stores/postgres/failover docs/code-blocks stores/postgres/former-primary tools/random/simulation
     stores/mysql/failures lookups/lookups outbox/poison properties/sequential
     testing/harness tools/audit/broken testing/mutants

@@ -101,17 +101,16 @@ export const reservingAccounts = [
   kit.reserving(minorUnitAccounts, 'cents'),
 ]
 
-export const accountsPerCurrency = [
-  kit.perCurrency(minorUnitAccounts, 'id, currency'),
-  kit.perCurrency(
-    {
-      ...decimalAccounts,
-      name: 'an enum',
-      ddl: `${decimalAccounts.ddl}`.replace('char(3)', "enum('JPY', 'EUR', 'SEK')"),
-    },
-    '`accountNo`, iso',
-  ),
-]
+export const minorUnitAccountsPerCurrency = kit.perCurrency(minorUnitAccounts, 'id, currency')
+
+export const enumAccountsPerCurrency = kit.perCurrency(
+  {
+    ...decimalAccounts,
+    name: 'an enum',
+    ddl: `${decimalAccounts.ddl}`.replace('char(3)', "enum('JPY', 'EUR', 'SEK')"),
+  },
+  '`accountNo`, iso',
+)
 
 /** As bavix/laravel-wallet keeps them. */
 const decimalMinorUnitAccounts: Accounts = {

@@ -1,10 +1,10 @@
-/** The kit on a real server, over two kinds of players' table, two with accounts per currency, and in batches. `kit-variants.test.ts` has the others. */
+/** The kit on a real server, over a table of decimals, and over one of minor units with an account per currency. */
 import mysql from 'mysql2/promise'
 import { afterAll, describe } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noServer } from '../../mysql/engine.js'
-import { inBatches, judge } from '../kit-on-stores.js'
-import { accountsPerCurrency, decimalAccounts, minorUnitAccounts, mysqlHarness } from './harness.js'
+import { judge } from '../kit-on-stores.js'
+import { decimalAccounts, minorUnitAccountsPerCurrency, mysqlHarness } from './harness.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
@@ -15,13 +15,7 @@ describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
   afterAll(() => pool.end())
   const shared = { pool, configOf: () => config }
 
-  describe.each([decimalAccounts, minorUnitAccounts, ...accountsPerCurrency])('on $name', accounts => {
+  describe.each([decimalAccounts, minorUnitAccountsPerCurrency])('on $name', accounts => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
-  })
-
-  // Most commits of the kit are alone, and run commit_one. Here each runs commit, in a batch with another
-  // player.
-  describe(`in a batch with another player, on ${minorUnitAccounts.name}`, () => {
-    judge(inBatches(mysqlHarness({ ...shared, accounts: minorUnitAccounts })), 5)
   })
 })

@@ -78,21 +78,20 @@ export const reservingAccounts = [
   kit.reserving(minorUnitAccounts, 'cents'),
 ]
 
-export const accountsPerCurrency = [
-  kit.perCurrency(minorUnitAccounts, 'id, currency'),
-  // Its currency is an enum: a code that is none of it must not be cast.
-  kit.perCurrency(
-    {
-      ...numericAccounts,
-      name: 'an enum',
-      ddl: `CREATE TYPE SCHEMA.code AS ENUM ('JPY', 'EUR', 'SEK'); ${numericAccounts.ddl}`.replace(
-        'char(3)',
-        'SCHEMA.code',
-      ),
-    },
-    '"accountNo", iso',
-  ),
-]
+export const minorUnitAccountsPerCurrency = kit.perCurrency(minorUnitAccounts, 'id, currency')
+
+/** Its currency is an enum: a code that is none of it must not be cast. */
+export const enumAccountsPerCurrency = kit.perCurrency(
+  {
+    ...numericAccounts,
+    name: 'an enum',
+    ddl: `CREATE TYPE SCHEMA.code AS ENUM ('JPY', 'EUR', 'SEK'); ${numericAccounts.ddl}`.replace(
+      'char(3)',
+      'SCHEMA.code',
+    ),
+  },
+  '"accountNo", iso',
+)
 
 export const everyAccounts = [
   ...[ownTable, numericAccounts, textAccounts],
