@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { longTests, releaseTests } from './long-tests.js'
@@ -9,4 +9,15 @@ it('each long test exists, and is named once: a wrong name would move it into np
   const named = [...longTests, ...releaseTests]
   expect(named.filter(path => !existsSync(root + path))).toEqual([])
   expect(new Set(named).size).toBe(named.length)
+})
+
+it('a file that mocks a module shares its process with no other', () => {
+  const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.ts') && !/node_modules|^libraries/.test(name))
+    .map(name => ({ name, text: readFileSync(`${root}test/${name}`, 'utf8') }))
+  const mocking = files.filter(({ text }) => /vi\.(?:doMock|mock)\(/.test(text))
+  expect(mocking.length).toBeGreaterThan(3)
+  const processes = mocking.map(({ text }) => /@vitest-environment-\w+ (.+)/.exec(text)?.[1])
+  expect(processes).not.toContain(undefined)
+  expect(new Set(processes).size).toBe(mocking.length)
 })

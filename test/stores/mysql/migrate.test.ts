@@ -1,4 +1,8 @@
-/** The migration as function and as text; the cut-over: imports; settlements by PAM code. */
+/**
+ * The migration as function and as text; the cut-over: imports; settlements by PAM code.
+ *
+ * @vitest-environment-options {"process":"migrate of MySQL"}
+ */
 // cspell:ignore PAIDX
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
