@@ -11,13 +11,14 @@ it('each long test exists, and is named once: a wrong name would move it into np
   expect(new Set(named).size).toBe(named.length)
 })
 
-it('a file that mocks a module shares its process with no other', () => {
+it('a file that mocks a module, or subscribes for as long as its process lives, shares it with no other', () => {
   const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.test.ts') && !/node_modules|^libraries/.test(name))
     .map(name => ({ name, text: readFileSync(`${root}test/${name}`, 'utf8') }))
-  const mocking = files.filter(({ text }) => /vi\.(?:doMock|mock)\(/.test(text))
-  expect(mocking.length).toBeGreaterThan(3)
-  const processes = mocking.map(({ text }) => /@vitest-environment-\w+ (.+)/.exec(text)?.[1])
+  const lasting = /vi\.(?:doMock|mock)\(|^ *(?:collectMetrics|traceWallet|logCalls)\(/m
+  const alone = files.filter(({ text }) => lasting.test(text))
+  expect(alone.length).toBeGreaterThan(7)
+  const processes = alone.map(({ text }) => /@vitest-environment-\w+ (.+)/.exec(text)?.[1])
   expect(processes).not.toContain(undefined)
-  expect(new Set(processes).size).toBe(mocking.length)
+  expect(new Set(processes).size).toBe(alone.length)
 })

@@ -1,20 +1,10 @@
 /** The kit on a real server, over two more tables, and in batches. `kit-variants.test.ts` has the others. */
-import mysql from 'mysql2/promise'
-import { afterAll, describe } from 'vitest'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noServer } from '../../mysql/engine.js'
+import { describe } from 'vitest'
 import { inBatches, judge } from '../kit-on-stores.js'
 import { enumAccountsPerCurrency, minorUnitAccounts, mysqlHarness } from './harness.js'
+import { describeKit } from './shared-kit.js'
 
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
-
-describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
-  if (noServer !== null) return
-  const { config } = await sharedMariadb()
-  const pool = mysql.createPool({ ...config, connectionLimit: 20 })
-  afterAll(() => pool.end())
-  const shared = { pool, configOf: () => config }
-
+describeKit(shared => {
   describe.each([minorUnitAccounts, enumAccountsPerCurrency])('on $name', accounts => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
   })

@@ -1,8 +1,5 @@
 /** The kit on a real server: the other kinds of players' table and ids, with a hook, in batches. */
-import mysql from 'mysql2/promise'
-import { afterAll, describe } from 'vitest'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noServer } from '../../mysql/engine.js'
+import { describe } from 'vitest'
 import { inBatches, judge } from '../kit-on-stores.js'
 import {
   bigintAccounts,
@@ -15,16 +12,9 @@ import {
   uuidAccounts,
 } from './harness.js'
 import { bigintOf, uuidOf, withIds } from './numbered-players.js'
+import { describeKit } from './shared-kit.js'
 
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
-
-describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
-  if (noServer !== null) return
-  const { config } = await sharedMariadb()
-  const pool = mysql.createPool({ ...config, connectionLimit: 20 })
-  afterAll(() => pool.end())
-  const shared = { pool, configOf: () => config }
-
+describeKit(shared => {
   const others = everyAccounts.filter(accounts => ![decimalAccounts, minorUnitAccounts].includes(accounts))
   describe.each(others)('on $name', accounts => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
