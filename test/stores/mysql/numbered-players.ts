@@ -34,20 +34,21 @@ export function withIds<Opened extends { store: WalletStore }>(
     record && { ...record, playerId: playerIds.get(record.playerId) ?? record.playerId }
 
   const translated = ({ load, loadConfirmed, commit, ...others }: WalletStore): WalletStore => {
-    const loading = (read: typeof load) => async (keys: WalletKeys) => {
-      const { accounts, bet, transaction }: WalletSnapshot = await read(inIds(keys))
-      return {
-        accounts: accounts.map(each => fromIds(each) as typeof each),
-        bet: fromIds(bet),
-        transaction: fromIds(transaction),
-      }
-    }
+    const snapshotOf = ({ accounts, bet, transaction }: WalletSnapshot): WalletSnapshot => ({
+      accounts: accounts.map(each => fromIds(each) as typeof each),
+      bet: fromIds(bet),
+      transaction: fromIds(transaction),
+    })
+    const loading = (read: typeof load) => async (keys: WalletKeys) => snapshotOf(await read(inIds(keys)))
     return {
       ...others,
       load: loading(load),
       ...(loadConfirmed && { loadConfirmed: loading(loadConfirmed) }),
-      commit: ({ transaction, bet, ...changes }) =>
-        commit({ ...changes, transaction: inIds(transaction), bet: bet && inIds(bet) }),
+      async commit({ transaction, bet, ...changes }) {
+        const result = await commit({ ...changes, transaction: inIds(transaction), bet: bet && inIds(bet) })
+        if (result.status !== 'conflict' || !result.snapshot) return result
+        return { ...result, snapshot: snapshotOf(result.snapshot) }
+      },
     }
   }
   const { depositExternally, settleExternally, holdPlayer, changeCurrency } = harness
