@@ -44,8 +44,13 @@ export function withIds<Opened extends { store: WalletStore }>(
       ...others,
       load: loading(load),
       ...(loadConfirmed && { loadConfirmed: loading(loadConfirmed) }),
-      async commit({ transaction, bet, ...changes }) {
-        const result = await commit({ ...changes, transaction: inIds(transaction), bet: bet && inIds(bet) })
+      async commit({ transaction, bet, credit, ...changes }) {
+        const result = await commit({
+          ...changes,
+          transaction: inIds(transaction),
+          bet: bet && inIds(bet),
+          credit: credit && inIds(credit),
+        })
         if (result.status !== 'conflict' || !result.snapshot) return result
         return { ...result, snapshot: snapshotOf(result.snapshot) }
       },
