@@ -32,11 +32,6 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/.tmp/**', 'test/libraries/**'],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
     maxWorkers: Math.max(4, availableParallelism()),
-    // The files of a worker share one process, since loading the library for each takes as long as all tests together.
-    // So a helper of several files registers no hooks when it is imported. What stays in its process, or counts what it
-    // has seen (a subscriber, a mock of a module, a warning that comes once), gets one of its own: a file with
-    // @vitest-environment-options shares none.
-    isolate: false,
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,7 +1,5 @@
 /**
  * The migration as function and as text; the cut-over: imports; settlements by PAM code.
- *
- * @vitest-environment-options {"process":"migrate of MySQL"}
  */
 // cspell:ignore PAIDX
 import { execFile } from 'node:child_process'

@@ -3,8 +3,6 @@
  *
  * The next release is this one with version 2: its procedures have other names, and its migration adds a column to each
  * table.
- *
- * @vitest-environment-options {"process":"upgrades of MySQL"}
  */
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, describe, expect, test, vi } from 'vitest'

@@ -3,8 +3,6 @@
  *
  * The next release is this one with version 2: its functions have other names, and its migration adds a column
  * to each table.
- *
- * @vitest-environment-options {"process":"upgrades of PostgreSQL"}
  */
 import type pg from 'pg'
 import { afterAll, expect, test, vi } from 'vitest'
