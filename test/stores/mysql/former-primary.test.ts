@@ -343,7 +343,7 @@ describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
 
     test('that leads to a server without a commit whose answer was lost: it goes on', async () => {
       const address = await addressOf(primary)
-      const store = createMysqlStore(poolOf(address), { schema, timeoutMs: 1_000 })
+      const store = createMysqlStore(poolOf(address), { schema, timeoutMs: 5_000 })
       await store.ready()
       expect(await statusOf(store.commit(placeBet('answered', 'alice', '1')))).toBe('committed')
       await servers.caughtUp()

@@ -141,7 +141,7 @@ describe('given a lock that stays', async () => {
       expect(await endOf(made.store[load](keys))).toMatchObject({ code: 'UNAVAILABLE' })
       await until(async () => (await made.waiting()).length === 0)
       await holder.query('COMMIT')
-      expect(await made.store[load](keys)).toMatchObject({ accounts: [{ balance: '100' }] })
+      await expect.poll(() => endOf(made.store[load](keys))).toMatchObject({ accounts: [{ balance: '100' }] })
     },
   )
 
