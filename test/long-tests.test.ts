@@ -17,7 +17,7 @@ it('a file of npm test that mocks a module, or subscribes for good, shares its p
     .filter(path => path.endsWith('.test.ts') && !/node_modules|^test\/libraries/.test(path))
     .filter(path => !longTests.includes(path) && !releaseTests.includes(path))
     .map(path => readFileSync(root + path, 'utf8'))
-  const lasting = /vi\.(?:doMock|mock)\(|^ *(?:collectMetrics|traceWallet|logCalls)\(/m
+  const lasting = /vi\.(?:doMock|mock)\(|^.*\b(?:collectMetrics|traceWallet|logCalls|startTryPage)\(/m
   const alone = files.filter(text => lasting.test(text))
   expect(alone.length).toBeGreaterThan(4)
   const processes = alone.map(text => /@vitest-environment-\w+ (.+)/.exec(text)?.[1])

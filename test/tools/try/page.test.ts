@@ -1,4 +1,8 @@
-/** The page of `bet-wallet try` over HTTP: each button, what it sends, and what the page says of it. */
+/**
+ * The page of `bet-wallet try` over HTTP: each button, what it sends, and what the page says of it.
+ *
+ * @vitest-environment-options {"process":"try"}
+ */
 import { createServer, get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryWallet, createTryPage } from '../../../src/tools/try/index.js'
