@@ -177,7 +177,7 @@ async function runCase(
     durationMs: Math.round(run.client.now() - beganAt),
   }
   const isFault = last.status === 500 && last.errorCode === null
-  const sender = isFault ? 'a fault without an error code' : senderOf(last)
+  const sender = isFault ? `a fault without an error code (${describeAnswer(last)})` : senderOf(last)
   const stop =
     last.status === null ? 'the wallet stopped answering' : sender && `${sender} answered without a balance`
   return { result, after: last.balance, stop }

@@ -65,7 +65,7 @@ describe('what stands before the wallet', () => {
         return calls < 41 ? message : page(500)
       },
     })
-    const reason = /^a fault without an error code answered without a balance after AU-\d+$/
+    const reason = /^a fault without an error code \(500 <.*>\) answered without a balance after AU-\d+$/
     expect(results.filter(each => reason.test(each.reason ?? '')).length).toBeGreaterThan(10)
   })
 
