@@ -357,8 +357,9 @@ class Run {
 
   #inconclusive(): string | null {
     if (this.#counts.betsAccepted === 0) return 'nothing was judged: no bet was accepted'
-    return this.#settings.settle === 'unsupported' || this.#hasWorked('settlement')
-      ? null
+    if (this.#settings.settle === 'unsupported' || this.#hasWorked('settlement')) return null
+    return Object.keys(this.#tally.answers.settlement).length === 0
+      ? 'no settlement was sent: the run was too short (--bets, --duration)'
       : 'no settlement succeeded: see the option settle (--settle-url, --settle-command)'
   }
 

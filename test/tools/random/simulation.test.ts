@@ -392,7 +392,7 @@ describe('a run that has judged too little', () => {
       'bets are never settled',
       {},
       { bets: 1 },
-      'no settlement succeeded: see the option settle (--settle-url, --settle-command)',
+      'no settlement was sent: the run was too short (--bets, --duration)',
     ],
   ] as const)('has not passed: %s', async (_, breakage, options, inconclusive) => {
     const { report } = await simulate(breakage, { chaos: 0, ...options })
