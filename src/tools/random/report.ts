@@ -131,7 +131,7 @@ export interface SimulationReport {
   passed: boolean
   /** The signal ended the run before its end: fewer bets, or no pause. */
   stopped: boolean
-  /** Why too little was judged, such as no accepted bet, or no settlement; `null`: enough was. */
+  /** Why too little was judged: no accepted bet, no settlement, or only failed ones; `null`: enough was. */
   inconclusive: string | null
   /**
    * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.

@@ -75,7 +75,7 @@ const withoutOldTransactions = auditCases
   .filter(id => !/^AU-(241|9[24])/.test(id) && !isOfAccounts(id))
 const playsAll = (name: CorrectName) => name === 'locks-without-waiting'
 
-// Whole audits: minutes on a busy machine.
+// Each is a whole audit, which takes minutes on a busy machine.
 describe('a correct wallet passes every MUST', { timeout: 600_000 }, () => {
   it.each(Object.keys(correct) as CorrectName[])('%s', async name => {
     const report = await audited(correct[name](), {

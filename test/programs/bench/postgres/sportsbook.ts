@@ -8,7 +8,7 @@ import { type BenchDatabase, checkBalances, type Ground, opening, quieten, withD
 
 const concurrency = 64
 const chaos = 0.1
-/** A number of bets instead of a time, so that both wallets receive the same requests. Few are never settled. */
+/** A number of bets instead of a time, so that both wallets receive the same requests. Of few, none is settled. */
 const betsOf = (seconds: number) => Math.ceil(800 * seconds) + 200
 /** Players of the database. */
 const players = numberedPlayers(100, '')
@@ -78,8 +78,8 @@ function simulated(
       seed,
     })
     const { cpuUs: after } = await usage()
-    if (!report.passed)
-      throw new Error(`Not reconciled: ${report.inconclusive ?? JSON.stringify(report.differences[0])}`)
+    const [problem = report.inconclusive] = report.differences
+    if (!report.passed) throw new Error(`Not reconciled: ${JSON.stringify(problem)}`)
     reports.push(report)
     const { requests, requestsPerSecond, latencyMs } = report
     return {
