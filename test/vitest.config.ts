@@ -32,10 +32,10 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/.tmp/**', 'test/libraries/**'],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
     maxWorkers: Math.max(4, availableParallelism()),
-    // For what hangs. A busy machine takes several times as long as an idle one.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    // For what hangs. A busy machine takes several times as long as an idle one, and some tests minutes there.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/postgres/global-setup.ts', 'test/mariadb/global-setup.ts'],
   },

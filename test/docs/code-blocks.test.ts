@@ -48,7 +48,7 @@ test('every block is in a language that is tested here', () => {
 })
 
 describe('ts blocks', () => {
-  test('compile, strictly', { timeout: 300_000 }, () => {
+  test('compile, strictly', () => {
     const { config } = ts.readConfigFile(join(root, 'examples/tsconfig.json'), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'examples'))
     const program = ts.createProgram(
@@ -70,7 +70,6 @@ describe('ts blocks', () => {
 
   test.each(programs.map((program, index) => ({ ...program, index })))(
     'run, and print what the page shows ($name)',
-    { timeout: 180_000 },
     async ({ index, output }) => {
       const ran = await runs[index]
       expect(ran?.stderr).toBe('')
@@ -139,15 +138,11 @@ describe('sh blocks', () => {
     }
   })
 
-  test.each(samples)(
-    'print what the page shows, apart from numbers ($page)',
-    { timeout: 300_000 },
-    async sample => {
-      const { status, stdout } = await runSample(sample)
-      expect(status).toBe(0)
-      expect(withoutNumbers(excerptLike(sample.output, stdout))).toBe(withoutNumbers(sample.output))
-    },
-  )
+  test.each(samples)('print what the page shows, apart from numbers ($page)', async sample => {
+    const { status, stdout } = await runSample(sample)
+    expect(status).toBe(0)
+    expect(withoutNumbers(excerptLike(sample.output, stdout))).toBe(withoutNumbers(sample.output))
+  })
 })
 
 /** Those of one page are for MariaDB and MySQL, all others for PostgreSQL: on one database each, in the order of the pages. */
@@ -181,7 +176,6 @@ test('sql blocks are executed', async () => {
 
 test.skipIf(noServer !== null)(
   `sql blocks for MariaDB and MySQL are executed${noServer === null ? '' : ` (skipped: ${noServer})`}`,
-  { timeout: 120_000 },
   async () => {
     const server = await startServer()
     const pool = mysql.createPool({ ...server.config, multipleStatements: true })

@@ -217,7 +217,7 @@ describe.each(readers)('the first hour on $name', ({ name, skipped, open, addres
 
   // In their order: a step stands on those before it.
   describe.skipIf(skipped !== null)(`its blocks${runs}`, () => {
-    test.each(steps)('$name', { timeout: 300_000 }, async ({ block }) => {
+    test.each(steps)('$name', async ({ block }) => {
       await play(block)
     })
 

@@ -135,7 +135,7 @@ test('every shape has its statements, its options where they differ, and its ans
   }
 })
 
-test('the blocks compile, strictly', { timeout: 300_000 }, () => {
+test('the blocks compile, strictly', () => {
   const folder = join(root, 'test/.tmp/init/shapes')
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   for (const [index, { code }] of blocksOf(readPage(path).text)

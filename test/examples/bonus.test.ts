@@ -173,9 +173,7 @@ for (const { name, skipped, start } of engines) {
       expect(await fundsOf()).toEqual({ cash: 1500, bonus: 0, freeBets: 0 })
     })
 
-    test('after any sequence cash and bonus are those of the model, and their sum is the balance; duplicates change nothing', {
-      timeout: 120_000,
-    }, async () => {
+    test('after any sequence cash and bonus are those of the model, and their sum is the balance; duplicates change nothing', async () => {
       let players = 0
       const property = fc.asyncProperty(movements, async steps => {
         const playerId = `anna-${++players}`

@@ -256,9 +256,7 @@ const statuses: Record<string, number> = {
 }
 
 describe('given mutated bodies', () => {
-  test(`when ${bodiesTotal} are sent, then each is answered, and recorded transactions explain every balance`, {
-    timeout: 300_000,
-  }, async () => {
+  test(`when ${bodiesTotal} are sent, then each is answered, and recorded transactions explain every balance`, async () => {
     const random = randomFrom(20261121)
     const seen = new Map<string, number>()
     const count = (kind: string) => seen.set(kind, (seen.get(kind) ?? 0) + 1)

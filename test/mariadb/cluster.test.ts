@@ -24,7 +24,7 @@ describe('given a Galera cluster of three nodes', () => {
       'CREATE DATABASE shop',
       'CREATE TABLE shop.paid (amount integer PRIMARY KEY)',
     )
-  }, 500_000)
+  })
   beforeEach(({ skip }) => skip(noGalera !== null, noGalera ?? ''))
   afterEach(async () => {
     await cluster?.consistsOf()

@@ -46,9 +46,7 @@ describe('given a primary and a replica', () => {
     })
     // On another connection it can be seen that it waits.
     await expect
-      .poll(() => query(servers.primary, `SHOW STATUS LIKE '${semiSync.waiting}'`), {
-        timeout: 50_000,
-      })
+      .poll(() => query(servers.primary, `SHOW STATUS LIKE '${semiSync.waiting}'`))
       .toMatchObject([{ Value: '1' }])
     expect(answered).toBe(false)
     servers.replica.resume()

@@ -44,7 +44,7 @@ export async function relaysOn(
   )
   try {
     await Promise.all(relays.map(relay => relay.start()))
-    await expect.poll(() => relays[0]?.stats(), { timeout: 60_000 }).toMatchObject({ oldestMs: null })
+    await expect.poll(() => relays[0]?.stats()).toMatchObject({ oldestMs: null })
     for (const betId of bets)
       expect(steps.filter(step => step.includes(`-${betId} `))).toEqual([
         `place-${betId} begins`,

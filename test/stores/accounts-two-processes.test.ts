@@ -122,43 +122,39 @@ describe.each(databases)(
           ['rollbackbet', 'EUR', 30],
         ],
       },
-    ] as const)(
-      'the $second waits for the $first, and is decided again',
-      { timeout: 120_000 },
-      async each => {
-        const { rows, isWaiting, transactions, ...database } = await open()
-        const [first, second] = [each.first, each.second].map((operation, index) => ({
-          settings: {
-            ...database,
-            operation,
-            body: bodies[operation as keyof typeof bodies],
-            holds: index === 0,
-          },
-        })) as [{ settings: ProcessSettings }, { settings: ProcessSettings }]
-        const one = start(first.settings)
-        expect(await messageOf(one)).toBe('held')
-        const other = start(second.settings)
-        const outcomes = [messageOf(one), messageOf(other)] as Promise<WalletOutcome>[]
-        // Not asked a second time: a wait may end by its limit, and begin again.
-        const waits = until(async () => (await rows(isWaiting)).length > 0).then(() => 'waits')
-        expect(await Promise.race([waits, ...outcomes])).toBe('waits')
-        one.send('go on')
-        const ended = (await Promise.all(outcomes)).map(outcome =>
-          outcome.ok ? { ...outcome, balance: Number(outcome.balance) } : outcome,
-        )
-        expect(ended).toMatchObject(each.ended)
-        const balances = await rows('SELECT currency, balance FROM accounts ORDER BY currency')
-        expect(balances.map(([currency, balance]) => [currency, Number(balance)])).toEqual([
-          ['EUR', 100],
-          ['JPY', 5000],
-        ])
-        const recorded = await rows(
-          `SELECT operation, account_currency, delta FROM ${transactions} ORDER BY operation`,
-        )
-        expect(recorded.map(([operation, currency, delta]) => [operation, currency, Number(delta)])).toEqual(
-          each.recorded,
-        )
-      },
-    )
+    ] as const)('the $second waits for the $first, and is decided again', async each => {
+      const { rows, isWaiting, transactions, ...database } = await open()
+      const [first, second] = [each.first, each.second].map((operation, index) => ({
+        settings: {
+          ...database,
+          operation,
+          body: bodies[operation as keyof typeof bodies],
+          holds: index === 0,
+        },
+      })) as [{ settings: ProcessSettings }, { settings: ProcessSettings }]
+      const one = start(first.settings)
+      expect(await messageOf(one)).toBe('held')
+      const other = start(second.settings)
+      const outcomes = [messageOf(one), messageOf(other)] as Promise<WalletOutcome>[]
+      // Not asked a second time: a wait may end by its limit, and begin again.
+      const waits = until(async () => (await rows(isWaiting)).length > 0).then(() => 'waits')
+      expect(await Promise.race([waits, ...outcomes])).toBe('waits')
+      one.send('go on')
+      const ended = (await Promise.all(outcomes)).map(outcome =>
+        outcome.ok ? { ...outcome, balance: Number(outcome.balance) } : outcome,
+      )
+      expect(ended).toMatchObject(each.ended)
+      const balances = await rows('SELECT currency, balance FROM accounts ORDER BY currency')
+      expect(balances.map(([currency, balance]) => [currency, Number(balance)])).toEqual([
+        ['EUR', 100],
+        ['JPY', 5000],
+      ])
+      const recorded = await rows(
+        `SELECT operation, account_currency, delta FROM ${transactions} ORDER BY operation`,
+      )
+      expect(recorded.map(([operation, currency, delta]) => [operation, currency, Number(delta)])).toEqual(
+        each.recorded,
+      )
+    })
   },
 )

@@ -198,7 +198,7 @@ describe('prepare.ts', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text
     })
-    await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl+C')
+    await expect.poll(() => printed).toContain('Ctrl+C')
     const [find = ''] = statementsOf('Locks', 'PostgreSQL')
     const database = openPostgres(url)
     expect(await database.run(find)).toMatchObject([{ application_name: otherProgram }])

@@ -222,7 +222,7 @@ describe.skipIf(noPostgres !== null)(
         // The last of the WAL, as an archive has it a little later.
         const { rows: switched } = await pool.query('SELECT pg_walfile_name(pg_switch_wal()) AS name')
         await expect
-          .poll(() => existsSync(join(backup, 'wal', switched[0].name)), { timeout: 60_000, interval: 50 })
+          .poll(() => existsSync(join(backup, 'wal', switched[0].name)), { interval: 50 })
           .toBe(true)
         const last = await pool.query(
           'SELECT max(wallet_transaction_id::bigint)::int AS id FROM bet_wallet.transactions',
@@ -239,9 +239,7 @@ describe.skipIf(noPostgres !== null)(
         restoredPool.on('error', () => {})
         // Promoted: it accepts writes.
         await expect
-          .poll(async () => (await restoredPool.query('SELECT pg_is_in_recovery() AS it')).rows[0].it, {
-            timeout: 60_000,
-          })
+          .poll(async () => (await restoredPool.query('SELECT pg_is_in_recovery() AS it')).rows[0].it)
           .toBe(false)
         const { rows: kept } = await restoredPool.query('SELECT transaction_id FROM bet_wallet.transactions')
         expect(kept).toEqual([{ transaction_id: 't-1' }])

@@ -231,7 +231,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
           ((await database.run(find)) as { pid?: number; thread?: number }[]).some(
             ({ pid, thread }) => (pid ?? thread) === session,
           )
-        const polling = { interval: 300, timeout: 30_000 }
+        const polling = { interval: 300 }
         await expect.poll(isShown, polling).toBe(true)
         await database.run(end.replace(placeholder, String(session)))
         await expect.poll(isShown, polling).toBe(false)

@@ -100,7 +100,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     await comeBack()
     await cluster.consistsOf()
     await Promise.all(opened.splice(0).map(pool => pool.end().catch(() => {})))
-  }, 90_000)
+  })
 
   const nextBet = () => {
     bets += 1

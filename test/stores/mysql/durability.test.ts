@@ -8,7 +8,7 @@ import { isMysql, noServer, processList } from '../../mysql/engine.js'
 import { keysOf, placeBet } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { interval: 50 }
 /** As the servers name them. */
 const role = isMysql ? 'source' : 'master'
 const acknowledges = `rpl_semi_sync_${isMysql ? 'replica' : 'slave'}_enabled`

@@ -16,7 +16,7 @@ import { until } from '../../until.js'
 import { keysOf, placeBet } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { interval: 50 }
 
 describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
   let servers: Replicated
@@ -60,7 +60,7 @@ describe.skipIf(noServer !== null)(`a server that is behind${reason}`, () => {
     await onServer(replica, 'STOP REPLICA', 'START REPLICA')
     await servers.setWritable(false)
     await servers.caughtUp()
-  }, 60_000)
+  })
 
   /** It is killed after the test: what it was sent meanwhile would be recorded. */
   const pause = () => {

@@ -31,7 +31,7 @@ afterAll(async () => {
 const reason = noGroup === null ? '' : ` (skipped: ${noGroup})`
 /** For the whole list. A node's share is longer than the others need to expel it. */
 const timeoutMs = 24_000
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { interval: 50 }
 
 const poolOf = (node: GroupNode, options: mysql.PoolOptions = {}): Pool => {
   const pool = mysql.createPool({ ...node.config, ...options })

@@ -244,7 +244,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
           [settling.threadId],
         )
       // The server repeats what it showed, until 0.1 s have passed without a look.
-      await expect.poll(waits, { interval: 300, timeout: 60_000 }).toHaveLength(1)
+      await expect.poll(waits, { interval: 300 }).toHaveLength(1)
       await holder.query(`SELECT 1 FROM ${wallet.schema}.wallet_bets WHERE bet_id = 'b-1' FOR UPDATE NOWAIT`)
       await holder.query('COMMIT')
       await credited

@@ -128,7 +128,7 @@ describe.skipIf(noServer !== null)(`errors of the server by their causes${reason
     const waits = () =>
       wallet.rows("SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'")
     // The server repeats what it showed, until 0.1 s have passed without a look.
-    await expect.poll(waits, { interval: 300, timeout: 60_000 }).not.toHaveLength(0)
+    await expect.poll(waits, { interval: 300 }).not.toHaveLength(0)
     await pam.query(`UPDATE ${schema}.wallet_players SET balance = balance + 1 WHERE player_id = 'alice'`)
     expect(await settled).toMatchObject({ status: 'conflict' })
     await pam.query('COMMIT')

@@ -99,7 +99,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
           answered.push(await store.commit(placeBet(`${name}-${playerId}`, playerId, '2000'))),
         ),
       )
-      await expect.poll(() => waitingForReplica(admin), { timeout: 60_000 }).toHaveLength(1)
+      await expect.poll(() => waitingForReplica(admin)).toHaveLength(1)
       const locks = 'SELECT balance FROM bet_wallet.wallet_players WHERE player_id IN (?) FOR UPDATE NOWAIT'
       await admin.query(locks, [playerIds])
       expect(answered).toEqual([])
@@ -131,7 +131,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
         ({ status }) => status,
         ({ code }) => code,
       )
-      await expect.poll(() => waitingForReplica(admin), { timeout: 60_000 }).toHaveLength(1)
+      await expect.poll(() => waitingForReplica(admin)).toHaveLength(1)
       for (const { ID } of await waitingForReplica(admin)) await admin.query(`KILL ${kind} ${ID}`)
       expect(await committed).toBe(outcome === 'unknown' ? 'COMMIT_UNKNOWN' : 'committed')
     } finally {

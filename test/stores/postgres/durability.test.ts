@@ -52,10 +52,7 @@ function storeAs(user: string, options: PostgresStoreOptions = {}, settings = ''
 const standbyState = "SELECT sync_state FROM pg_stat_replication WHERE application_name <> 'consumer'"
 const standbyIs = (state: string) =>
   expect
-    .poll(async () => (await onPrimary(standbyState))[0]?.sync_state ?? 'gone', {
-      timeout: 20_000,
-      interval: 20,
-    })
+    .poll(async () => (await onPrimary(standbyState))[0]?.sync_state ?? 'gone', { interval: 20 })
     .toBe(state)
 
 /** The connection of the standby breaks, and it cannot come back. */
@@ -126,7 +123,7 @@ describe('stats.durability', () => {
     const commit = onPrimary("SELECT pg_logical_emit_message(true, 'test', '')")
     if (!isEnough) {
       const waiting = "SELECT count(*)::integer FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-      await expect.poll(async () => (await onPrimary(waiting))[0].count, { timeout: 20_000 }).toBe(1)
+      await expect.poll(async () => (await onPrimary(waiting))[0].count).toBe(1)
       await names('*')
     }
     await commit
@@ -189,10 +186,10 @@ describe('stats.durability', () => {
       const stateOfConsumer = async () =>
         (await onPrimary("SELECT sync_state FROM pg_stat_replication WHERE application_name = 'consumer'"))[0]
           ?.sync_state
-      await expect.poll(stateOfConsumer, { timeout: 20_000 }).toBe('potential')
+      await expect.poll(stateOfConsumer).toBe('potential')
       expect(await store.ping()).toEqual(synchronous)
       cluster.link.refuse()
-      await expect.poll(stateOfConsumer, { timeout: 20_000 }).toBe('sync')
+      await expect.poll(stateOfConsumer).toBe('sync')
       expect(await store.ping()).toEqual({
         level: 'asynchronous',
         reason: 'synchronous_standby_names is *, and the consumer of a logical slot can confirm commits',
@@ -246,13 +243,9 @@ describe("requireDurability: 'synchronous'", () => {
     await store.ready()
     await cutStandby()
     await cluster.setSynchronous(false)
-    await expect
-      .poll(() => codeOf(handlePlaceBet(store, bet())), { timeout: 20_000, interval: 50 })
-      .toBe('UNAVAILABLE')
+    await expect.poll(() => codeOf(handlePlaceBet(store, bet())), { interval: 50 }).toBe('UNAVAILABLE')
     await comeBack()
-    await expect
-      .poll(() => codeOf(handlePlaceBet(store, bet())), { timeout: 20_000, interval: 50 })
-      .toBe('ok')
+    await expect.poll(() => codeOf(handlePlaceBet(store, bet())), { interval: 50 }).toBe('ok')
   })
 
   it('does not answer a commit as a success that waited for a standby until the server fell back', async () => {
@@ -263,7 +256,7 @@ describe("requireDurability: 'synchronous'", () => {
     const answer = codeOf(handlePlaceBet(store, waiting))
     const commitsThatWait = async () =>
       Number((await onPrimary("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))[0].count)
-    await expect.poll(commitsThatWait, { timeout: 20_000 }).toBe(1)
+    await expect.poll(commitsThatWait).toBe(1)
     // Longer than a reading counts.
     await onPrimary('SELECT pg_sleep(1.1)')
     await cluster.setSynchronous(false)

@@ -81,12 +81,17 @@ describe('players with two accounts', () => {
 
   it.each(usable.flatMap(name => accounts.map(currency => ({ name, currency }))))(
     'the audit of $currency on $name',
-    { timeout: 600_000 },
     async ({ name, currency }) => {
       const { baseUrl, rows, errors } = await serve(name)
       const report = await auditWallet({
         ...{ baseUrl, credentials, playerId: 'dora', otherPlayerId: 'emil', currency, accounts },
-        ...{ settle: { url: '/settlement' }, raceRounds: 2, pauseMs: 1, restart: () => {} },
+        ...{
+          settle: { url: '/settlement' },
+          timeoutMs: 60_000,
+          raceRounds: 2,
+          pauseMs: 1,
+          restart: () => {},
+        },
       })
       expect(report.results.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
       expect(report).toMatchObject({ passed: true, complete: true })
@@ -99,7 +104,6 @@ describe('players with two accounts', () => {
 
   it.each(usable.flatMap(name => [1, 2, 3].map(seed => ({ name, seed }))))(
     'the random run on $name, seed $seed',
-    { timeout: 600_000 },
     async ({ name, seed }) => {
       const { baseUrl, rows, errors } = await serve(name)
       const options = { baseUrl, credentials, players: names, accounts, bets: 400, chaos: 0.4, seed }

@@ -15,7 +15,7 @@ async function audited(breakage: Breakage, options: Partial<AuditOptions>): Prom
       currency: 'EUR',
       otherPlayerId: 'ben',
       settle: { url: '/settlement' },
-      timeoutMs: 1_000,
+      timeoutMs: 60_000,
       raceRounds: 2,
       ...options,
     })
@@ -39,7 +39,7 @@ describe('a correct wallet with two accounts passes all cases', () => {
     { currency: 'JPY', seed: 1 },
     { currency: 'EUR', seed: 2 },
     { currency: 'EUR', seed: 3 },
-  ])('$currency, seed $seed', { timeout: 120_000 }, async options => {
+  ])('$currency, seed $seed', async options => {
     const report = await audited({}, { ...options, accounts, only })
     expect(failuresOf(report)).toEqual([])
     expect(report.funds?.after).toBe(report.funds?.before)
@@ -59,9 +59,7 @@ describe('a correct wallet with two accounts passes all cases', () => {
     expect(failuresOf(report)).toEqual([])
   })
 
-  it('the account that is not the home account, without the option accounts', {
-    timeout: 120_000,
-  }, async () => {
+  it('the account that is not the home account, without the option accounts', async () => {
     // The foreign currency is that of the home account, otherwise.
     const report = await audited({}, { currency: 'EUR', only: only.filter(id => !ofAccounts.includes(id)) })
     expect(failuresOf(report)).toEqual([])

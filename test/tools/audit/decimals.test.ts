@@ -23,6 +23,7 @@ async function walletOf(minorUnits: number): Promise<string> {
 const audited = async (minorUnits: number, assumed?: number) =>
   await auditWallet({
     ...{ baseUrl: await walletOf(minorUnits), playerId: 'anna', currency: 'CHIP', only: ['AU-101'] },
+    timeoutMs: 60_000,
     ...(assumed === undefined ? {} : { minorUnits: () => assumed }),
   })
 

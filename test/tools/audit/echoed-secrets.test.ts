@@ -122,6 +122,7 @@ const options = (baseUrl: string): AuditOptions => ({
   playerId: 'player-1',
   currency: 'EUR',
   attempts: 1,
+  timeoutMs: 60_000,
   raceRounds: 1,
 })
 

@@ -16,7 +16,7 @@ async function auditOf(front: Fault, cases: readonly string[] = only): Promise<A
   try {
     return await auditWallet({
       ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR', only: cases },
-      ...{ playerId: 'player-1', otherPlayerId: 'player-2', raceRounds: 1, attempts: 3 },
+      ...{ playerId: 'player-1', otherPlayerId: 'player-2', raceRounds: 1, attempts: 3, timeoutMs: 60_000 },
       settle: { url: '/settlement' },
     })
   } finally {

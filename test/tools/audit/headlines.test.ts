@@ -26,6 +26,7 @@ test.each(headlines)('%s: %s', async (fault, id, headline) => {
     const { findings, results } = await auditWallet({
       ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR', only: [id] },
       ...{ playerId: 'player-1', otherPlayerId: 'player-2', settle: { url: '/settlement' } },
+      timeoutMs: 60_000,
     })
     expect(findings[0]?.id).toBe(id)
     expect(headlineOf(results[0] as AuditResult)).toMatch(headline)

@@ -21,6 +21,7 @@ async function audited(fault: Fault, options: Partial<AuditOptions>): Promise<Au
     playerId: 'player-1',
     currency: 'EUR',
     settle: { url: '/settlement' },
+    timeoutMs: 60_000,
     only: ['AU-92*', 'AU-94*', 'AU-991'],
     ...options,
   })

@@ -103,6 +103,7 @@ describe.skipIf(!hasCurl)('a curl command, pasted into a shell', () => {
       credentials,
       playerId: 'player-1',
       currency: 'EUR',
+      timeoutMs: 60_000,
       only: ['AU-801', 'AU-802'],
     }
     const report = await auditWallet(options)

@@ -133,7 +133,7 @@ describe('the examples pass the audit without a single warning, nothing skipped'
 
   if (noServer !== null) it.skip(`Express 5 on MariaDB (skipped: ${noServer})`)
 
-  it.each(ways)('%s on %s', { timeout: 180_000 }, async (name, database, options) => {
+  it.each(ways)('%s on %s', async (name, database, options) => {
     const { baseUrl, query, balances, errors } = await serve(name, database)
     const report = await auditWallet({
       baseUrl,
@@ -142,6 +142,7 @@ describe('the examples pass the audit without a single warning, nothing skipped'
       otherPlayerId: 'bob',
       currency: 'EUR',
       settle: { url: '/settlement' },
+      timeoutMs: 60_000,
       pauseMs: 1,
       restart: () => {},
       ...options,
@@ -192,9 +193,6 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
     { concurrency: 1 },
   ])(
     'reconciles, and its books are those of the tables, to the cent: $concurrency at a time',
-    {
-      timeout: 300_000,
-    },
     async ({ concurrency }) => {
       const { report, bets, query, errors } = await play({ seed: 5, concurrency })
       expect(report.differences).toEqual([])

@@ -162,7 +162,10 @@ test.each(rejected)('%j: the problem names the flag, and no option of the code',
   vi.stubEnv('BET_WALLET_DATABASE_URL', 'postgres://a@127.0.0.1:1/b')
   const [name, ...others] = words
   const command = commands.find(each => each.name === name)
+  // Commands listen for the signals that stop them as long as their process lives.
+  vi.spyOn(process, 'on').mockReturnValue(process)
   const error = await command?.run(others).catch((reason: unknown) => reason)
+  vi.restoreAllMocks()
   vi.unstubAllEnvs()
   expect(String((error as Error).message).replace(/^Invalid options: /, '')).toMatch(problem)
   expect((error as Error).message).not.toMatch(/baseUrl|[a-z]Ms\b|settle\.|credentials/)

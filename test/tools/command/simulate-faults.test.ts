@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../until.js'
 import { expectGoodPage } from '../report/page-rules.js'
 import { credentials, type RunningWallet, startWallet } from '../wallets/library.js'
 import { runCommand } from './running.js'
@@ -114,7 +115,7 @@ describe('given a correct wallet', () => {
   })
 
   it('when the run ends before a fault, then it has not passed', async () => {
-    const ran = await runCommand(words('--duration', '2s', '--fault', 'sleep 0.1', '--fault', 'false'), {
+    const ran = await runCommand(words('--duration', '2s', '--fault', 'sleep 5', '--fault', 'false'), {
       environment,
     })
     expect(ran.code).toBe(2)
@@ -143,6 +144,9 @@ describe('given a correct wallet', () => {
     for (const output of [ran.out, ran.error, ...written]) expect(output).not.toContain(password)
   })
 })
+
+const settlements = () =>
+  wallet.memory.transactions().filter(({ operation }) => operation === 'settlement').length
 
 /** A run whose standard error can be waited for. */
 function start(more: readonly string[]) {
@@ -176,8 +180,10 @@ describe('given a command that has begun', () => {
     async signal => {
       const [begun, repaired] = [file(`begun-${signal}`), file(`repaired-${signal}`)]
       const recipe = `touch ${begun}; until [ -e ${repaired}-may ]; do sleep 0.1; done; touch ${repaired}`
+      const before = settlements()
       const { child, ended, seen } = start(['--fault', recipe])
       await seen(/fault 1: touch/)
+      await until(() => settlements() > before)
       child.kill(signal)
       await seen(/Stopping: a fault is repaired/)
       expect(existsSync(repaired)).toBe(false)

@@ -58,4 +58,4 @@ test('the report of a run equals the records, and a row that is taken out is nam
   const { code, out } = await run(words)
   expect([code, out]).toEqual([1, expect.stringMatching(/^DIFFERENT: 1 difference/m)])
   expect(out).toContain(lines[index]?.split(',')[1])
-}, 120_000)
+})

@@ -25,9 +25,7 @@ describe.skipIf(noServer !== null)(noServer === null ? name : `${name} (skipped:
   })
 
   describe.each(pams)('$name', pam => {
-    test('is mapped, migrated with rights of its own, and passes kit and audit', {
-      timeout: 600_000,
-    }, async () => {
+    test('is mapped, migrated with rights of its own, and passes kit and audit', async () => {
       onTestFinished(async () => {
         await pool.query('DROP USER IF EXISTS wallet')
         for (const schema of ['pam', 'bet_wallet', 'bet_wallet_kit'])
@@ -49,7 +47,7 @@ describe.skipIf(noServer !== null)(noServer === null ? name : `${name} (skipped:
     })
   })
 
-  test('all that was written compiles, strictly', { timeout: 300_000 }, () => {
+  test('all that was written compiles, strictly', () => {
     expect(folders).toHaveLength(pams.length)
     expect(compile(folders)).toBe('')
   })

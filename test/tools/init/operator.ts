@@ -134,6 +134,7 @@ export async function passAudit(
       ...{ currency, credentials: { username: 'platform', password }, seed: 1 },
       settle: { url: '/settlement' },
       raceRounds: 1,
+      timeoutMs: 60_000,
       ...audit,
     })
     const failed = results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)

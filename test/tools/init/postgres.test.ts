@@ -9,9 +9,7 @@ const pams = pamsOn('postgres')
 const folders: string[] = []
 
 describe.each(pams)('$name', pam => {
-  test('is mapped, migrated with rights of its own, and passes kit and audit', {
-    timeout: 600_000,
-  }, async () => {
+  test('is mapped, migrated with rights of its own, and passes kit and audit', async () => {
     const { url, pool, drop } = await freshDatabase()
     onTestFinished(drop)
     await pool.query(`CREATE SCHEMA pam; ${pam.ddl.join('; ')}; ${pam.rows}`)
@@ -30,7 +28,7 @@ describe.each(pams)('$name', pam => {
   })
 })
 
-test('all that was written compiles, strictly', { timeout: 300_000 }, () => {
+test('all that was written compiles, strictly', () => {
   expect(folders).toHaveLength(pams.length)
   expect(compile(folders)).toBe('')
 })

@@ -42,7 +42,7 @@ async function makeAndQuestion(real: RealSchema, { run, database }: Owner): Prom
 const folders: string[] = []
 
 describe('PostgreSQL', () => {
-  test.each(postgresSchemas)('$name', { timeout: 600_000 }, async real => {
+  test.each(postgresSchemas)('$name', async real => {
     const { url, pool, drop } = await freshDatabase()
     onTestFinished(drop)
     const ask = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows
@@ -82,7 +82,7 @@ describe.each([
     await server?.stop()
   })
 
-  test.skipIf(missing !== null).each(schemas)(`$name${skipped}`, { timeout: 600_000 }, async real => {
+  test.skipIf(missing !== null).each(schemas)(`$name${skipped}`, async real => {
     onTestFinished(async () => {
       await pool.query('DROP USER IF EXISTS wallet')
       for (const schema of ['pam', 'bet_wallet', 'bet_wallet_kit'])
@@ -104,6 +104,6 @@ describe.each([
   })
 })
 
-test('all that was written compiles, strictly', { timeout: 300_000 }, () => {
+test('all that was written compiles, strictly', () => {
   expect(compile(folders)).toBe('')
 })

@@ -8,7 +8,7 @@ const accounts = ['EUR', 'JPY']
 const known = ['dora', 'emil', 'fay'].flatMap(accountsOf)
 
 const run = (breakage: Breakage, options: Parameters<typeof simulate>[1]) =>
-  simulate(breakage, { accounts, bets: 250, ...options }, known, withHome)
+  simulate(breakage, { accounts, bets: 600, ...options }, known, withHome)
 
 describe('a correct wallet with two accounts', () => {
   it.each([

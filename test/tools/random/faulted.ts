@@ -66,7 +66,14 @@ export async function runWithFaults(
   try {
     const settings = settingsOf({
       ...{ baseUrl: wallet.baseUrl, credentials, players: players.map(({ playerId }) => playerId), seed: 1 },
-      ...{ concurrency: 4, chaos: 0, bets: 100_000, rememberedBetsMax: 0, backOffMsMax: 250 },
+      ...{
+        concurrency: 4,
+        chaos: 0,
+        bets: 100_000,
+        rememberedBetsMax: 0,
+        backOffMsMax: 250,
+        timeoutMs: 120_000,
+      },
       ...{ giveUpAfterMs: Number.MAX_SAFE_INTEGER, differencesMax: 10_000 },
       ...options,
       ...{ clock: { ...clock, after }, signal: over.signal },

@@ -17,7 +17,10 @@ afterEach(() => {
 })
 
 const settingsOf = (target: Partial<WalletTarget>) =>
-  targetSettingsOf({ baseUrl: 'http://127.0.0.1:9/wallet', ...target }, { url: '/settlement' })
+  targetSettingsOf(
+    { baseUrl: 'http://127.0.0.1:9/wallet', timeoutMs: 120_000, ...target },
+    { url: '/settlement' },
+  )
 
 const transactions = new Transactions('run', () => Date.parse('2026-11-21T10:00:00.000Z'))
 

@@ -80,7 +80,7 @@ test('ids that count up are spread over all partitions', () => {
   expect(Math.max(...counts)).toBeLessThan((2 * count) / partitionCount)
 })
 
-test('a reconciliation through the file names what a small one names', { timeout: 120_000 }, async () => {
+test('a reconciliation through the file names what a small one names', async () => {
   const records = Array.from({ length: 120_000 }, (_, index) =>
     record('placebet', `t-${index}-${'x'.repeat(40)}`, `b-${index}`, '5'),
   )

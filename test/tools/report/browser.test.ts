@@ -64,7 +64,7 @@ async function reconciliationPage(id: string, amount: string): Promise<string> {
   return renderReconciliation(await reconcileWorld({ rows, records }))
 }
 
-describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, async () => {
+describe.skipIf(browser === '')(`in a real browser${without}`, async () => {
   const pages = [
     ...(await disputePages('')),
     ...(await disputePages(long)),

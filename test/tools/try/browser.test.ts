@@ -34,7 +34,7 @@ describe.skipIf(without !== '')(`in a browser${without}`, () => {
   beforeAll(async () => {
     const executablePath = 'browser' in found ? found.browser : ''
     browser = await chromium.launch({ executablePath, args: [...flags] })
-  }, 60_000)
+  })
   afterAll(() => browser.close())
   beforeEach(async () => {
     running = await startTryPage()
@@ -49,6 +49,7 @@ describe.skipIf(without !== '')(`in a browser${without}`, () => {
   async function open(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
     logged = []
     const opened = await (await browser.newContext(options)).newPage()
+    opened.setDefaultTimeout(300_000)
     opened.on('console', message => logged.push(message.text()))
     opened.on('pageerror', error => logged.push(error.message))
     await opened.goto(running.url)

@@ -92,7 +92,12 @@ async function serve(
     const answer = await broken({ method, path, headers, body: req })
     res.writeHead(answer.status, answer.headers).end(answer.body)
   })
-  await new Promise<void>(resolve => server.listen(portWanted, '127.0.0.1', resolve))
+  await new Promise<void>(resolve => {
+    const listen = () => server.listen(portWanted, '127.0.0.1', resolve)
+    // Another process may have got the port meanwhile, for a moment.
+    server.on('error', () => setTimeout(listen, 10))
+    listen()
+  })
   const { port } = server.address() as AddressInfo
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -163,6 +168,7 @@ export async function simulate(
       chaos: 0.5,
       concurrency: 1,
       backOffMsMax: 0,
+      timeoutMs: 120_000,
       ...options,
     })
     return { report, memory: wallet.memory }

@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { headerOf, parseAnswer } from '../../../src/tools/wire/http-answer.js'
 import { type Delivery, HttpClient } from '../../../src/tools/wire/http-client.js'
+import { until } from '../../until.js'
 import { cert, key } from '../audit/certificate.js'
 
 const open: { close(): void }[] = []
@@ -206,11 +207,15 @@ describe('the client', () => {
       ...{ pieces: request => [request.subarray(0, 20), request.subarray(20, -1)], pauseMs: 20 },
       leave: async () => {},
     }
-    expect(await post(client, url, '{"whole":false}', halves)).toEqual(left)
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const sent = post(client, url, '{"whole":false}', halves)
+    await until(() => received[1]?.[0]?.length === 20 && vi.getTimerCount() === 1)
+    vi.advanceTimersByTime(20)
+    vi.useRealTimers()
+    expect(await sent).toEqual(left)
     await expect.poll(() => ended.length).toBe(2)
     await Promise.all(ended)
     expect(received[0]?.join('')).toMatch(/\{"whole":true\}$/)
-    expect(received[1]?.[0]).toHaveLength(20)
     expect(received[1]?.join('')).toMatch(/"whole":false$/)
   })
 

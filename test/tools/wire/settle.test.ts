@@ -16,13 +16,11 @@ const unmasked = (text: string) => text
 
 describe('given a settle command that hangs', () => {
   // The shell runs the last command itself, or waits for a process of its own, or ignores SIGTERM.
-  test.each(['sleep 30', 'sleep 30; true', 'cat | (sleep 30)', 'trap "" TERM; sleep 30; true'])(
+  test.each(['sleep 3600', 'sleep 3600; true', 'cat | (sleep 3600)', 'trap "" TERM; sleep 3600; true'])(
     'when its time is over (%s), then the outcome is unknown at once',
     async command => {
-      const started = performance.now()
       const settled = await settleDirectly({ command }, settlement, 300, unmasked)
       expect(settled).toEqual({ kind: 'unknown', reason: 'not done within 300 ms' })
-      expect(performance.now() - started).toBeLessThan(20_000)
     },
   )
 })

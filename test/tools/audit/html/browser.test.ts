@@ -27,7 +27,7 @@ async function audited(): Promise<AuditReport> {
 const measureAll = (pages: Parameters<typeof measurePages>[1], ...flags: string[]) =>
   measurePages(browser, pages, ...flags)
 
-describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, () => {
+describe.skipIf(browser === '')(`in a real browser${without}`, () => {
   it('the page of an audit fits a phone and a screen, and runs no script', async () => {
     const page = renderHtml(await audited())
     const { measured, logged } = await measureAll([390, 1200].map(width => [width, page] as const))

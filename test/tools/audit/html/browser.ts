@@ -95,7 +95,7 @@ function run(
   const child = spawn(
     browser,
     ['--headless', ...flags, `--user-data-dir=${join(folder, 'profile')}`, ...more, pathToFileURL(file).href],
-    { stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000, killSignal: 'SIGKILL' },
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: 150_000, killSignal: 'SIGKILL' },
   )
   let stdout = ''
   let stderr = ''
