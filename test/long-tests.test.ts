@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { filesBelow, root } from './docs/pages.js'
 import { longTests, releaseTests } from './long-tests.js'
-
-const root = fileURLToPath(new URL('..', import.meta.url))
 
 it('each long test exists, and is named once: a wrong name would move it into npm test', () => {
   const named = [...longTests, ...releaseTests]
@@ -12,9 +10,8 @@ it('each long test exists, and is named once: a wrong name would move it into np
 })
 
 it('a file of npm test that mocks a module, or subscribes for good, shares its process with no other', () => {
-  const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
-    .map(name => `test/${name}`)
-    .filter(path => path.endsWith('.test.ts') && !/node_modules|^test\/libraries/.test(path))
+  const files = filesBelow('test')
+    .filter(path => path.endsWith('.test.ts') && !path.startsWith('test/libraries/'))
     .filter(path => !longTests.includes(path) && !releaseTests.includes(path))
     .map(path => readFileSync(root + path, 'utf8'))
   const lasting = /vi\.(?:doMock|mock)\(|^.*\b(?:collectMetrics|traceWallet|logCalls|startTryPage)\(/m

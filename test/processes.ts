@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 /** A server that has not started, or not joined its cluster, by then hangs: a busy machine needs 40 s. */
-export const startMsMax = 150_000
+export const startMsMax = 500_000
 
 export interface Watchdog {
   /** Sets the processes to stop when our process ends. */

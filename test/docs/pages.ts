@@ -5,6 +5,14 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** The paths of the files below a folder of the repository. Tests that run meanwhile remove folders of `.tmp`. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
+    if (entry.name === '.tmp' || entry.name === 'node_modules') return []
+    return entry.isDirectory() ? filesBelow(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]
+  })
+}
+
 export interface Page {
   /** Below the root of the repository: `docs/http.md`. */
   path: string

@@ -62,7 +62,7 @@ describe.skipIf(noServerOfOurOwn !== null)(
       await migratePostgres(pool, { players })
       await pool.query("SELECT pg_create_logical_replication_slot('balances', 'pgoutput')")
       // One statement at a time, so that the calls share them.
-      const store = createPostgresStore(pool, { players, connectionsMax: 1 })
+      const store = createPostgresStore(pool, { players, connectionsMax: 1, timeoutMs: 120_000 })
       await store.ready()
       const bets = ['30', '20', '60'].flatMap((amount, index) =>
         ['anna', 'ben'].map(playerId =>

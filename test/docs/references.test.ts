@@ -6,14 +6,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases } from '../../src/tools/audit/cases.js'
-import { anchorsOf, linkProblem, linksOf, readPage, root } from './pages.js'
+import { anchorsOf, filesBelow, linkProblem, linksOf, readPage, root } from './pages.js'
 
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 const below = (folder: string) =>
-  readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
-    .map(path => `${folder}/${path.replaceAll('\\', '/')}`)
+  filesBelow(folder)
     .filter(path => /\.(?:ts|sql|md)$/.test(path))
-    .filter(path => !/\/(?:node_modules|\.tmp|\.vitepress)\/|^docs\/api\//.test(path))
+    .filter(path => !/\/\.vitepress\/|^docs\/api\//.test(path))
 
 const pages = below('docs')
 const files = [

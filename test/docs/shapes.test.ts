@@ -163,6 +163,7 @@ describe('on PostgreSQL', () => {
         await migratePostgres(pool, { players })
         const store = createPostgresStore(pool, {
           players,
+          timeoutMs: 120_000,
           ...(withinTransaction && { withinTransaction }),
         })
         await store.ready()
@@ -208,6 +209,7 @@ describe.skipIf(noServer !== null)(
             await withinTransaction?.((sql, values) => query(sql.replaceAll(/\$\d/g, '?'), values), pending)
           const store = createMysqlStore(own, {
             ...tables,
+            timeoutMs: 120_000,
             ...(withinTransaction && { withinTransaction: hook }),
           })
           await store.ready()

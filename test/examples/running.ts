@@ -54,6 +54,8 @@ export async function start({ serve, mounted }: Setup) {
   const { store, errors, seen, options } = createTestWallet(mounted)
   const served = await serve(store, options)
   const server = typeof served === 'function' ? createServer(served) : served
+  // The one connection of the exchanges may rest for a while.
+  server.keepAliveTimeout = 600_000
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,

@@ -12,7 +12,7 @@ export const ids = ['anna-player', 'bet-', 'transaction-', 'session-']
 export async function openWallet(pool: Pool) {
   await migratePostgres(pool, { outbox: true })
   await pool.query(`INSERT INTO bet_wallet.players VALUES ('anna-player', 'EUR', 100)`)
-  const store = createPostgresStore(pool, { outbox: true, lockTimeoutMs: 60_000 })
+  const store = createPostgresStore(pool, { outbox: true, timeoutMs: 120_000, lockTimeoutMs: 60_000 })
   await store.ready()
   const options = {
     authenticate: basicAuth({ username: 'platform', password: 'secret' }),

@@ -92,7 +92,7 @@ async function openPostgres(
       : "INSERT INTO bet_wallet.players VALUES ('anna', 'EUR', 100), ('kenji', 'JPY', 5000), ('satoshi', 'BTC', 2)",
   )
   return {
-    store: createPostgresStore(client, { ...options, allowNotDurable: true }),
+    store: createPostgresStore(client, { ...options, timeoutMs: 120_000, allowNotDurable: true }),
     // The players' table is known from the migration.
     lookups: createPostgresLookups(client),
     lookupsWith: other => createPostgresLookups(client, other),
@@ -141,7 +141,7 @@ async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Se
   )
   const { host, port, user, password } = config
   return {
-    store: createMysqlStore(pool, { ...options, allowNotDurable: true }),
+    store: createMysqlStore(pool, { ...options, timeoutMs: 120_000, allowNotDurable: true }),
     lookups: createMysqlLookups(pool, { schema }),
     lookupsWith: other => createMysqlLookups(pool, { schema, ...other }),
     migrate: settings => migrateMysql(pool, options, settings),

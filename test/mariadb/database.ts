@@ -25,7 +25,7 @@ export async function createMariadbDatabase(
   const database = `bet_wallet_${randomBytes(8).toString('hex')}`
   await withConnection(server, connection => connection.query(`CREATE DATABASE ${database}`))
   const config = { ...server, database }
-  const pool = mysql.createPool({ ...options.pool, ...config })
+  const pool = mysql.createPool({ connectTimeout: 120_000, ...options.pool, ...config })
   return {
     config,
     pool,

@@ -155,7 +155,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       let last: unknown
       while (isAlive(child) && Date.now() < until) {
         try {
-          await withClient(url, client => client.query('SELECT 1'))
+          await withClient(url, client => client.query('SELECT 1'), 10_000)
           if (!isAlive(child)) break
           postmaster = child
           return
@@ -316,8 +316,12 @@ export async function createDatabase(
   }
 }
 
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+export async function withClient<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  connectionTimeoutMillis = 120_000,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis })
   // Without a listener, a broken connection would end the process. Its query is rejected in any case.
   client.on('error', () => {})
   try {

@@ -260,10 +260,10 @@ test('WS-49 says so if no commit gave up', async () => {
       await super.begin(changes)
     }
   }
-  const options = { only: ['WS-49'], timeoutMs: 1_000, print: null }
+  const options = { only: ['WS-49'], timeoutMs: 5_000, print: null }
   const [result] = (await checkWalletStore(referenceHarness(Patient), options)).results
   expect(result).toMatchObject({
     result: 'passed',
-    detail: 'no commit gave up: they waited 2000 ms for the player',
+    detail: 'no commit gave up: they waited 10000 ms for the player',
   })
 })

@@ -127,7 +127,7 @@ async function stopOnce(options: Parameters<typeof stopGracefully>[1]) {
 /** Two items of one batch, and what became of each: nothing waits for an answer that never comes. */
 async function submitTwice(settings: Partial<BatchSettings<string, string>>) {
   const batches = createBatches<string, string>({
-    ...{ slotsMax: 1, batchMax: 8, queueMax: 8, queuedMsMax: 1_000 },
+    ...{ slotsMax: 1, batchMax: 8, queueMax: 8, queuedMsMax: 600_000 },
     sheddable: () => false,
     uniqueKeysOf: () => ['one key'],
     perform: async entries => {

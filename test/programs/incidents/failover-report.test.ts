@@ -85,7 +85,7 @@ it.skipIf(noServerOfOurOwn !== null)(
     const before = poolAt(servers.url)
     await migratePostgres(before, {}, { lookupIndexes: true })
     await before.query("INSERT INTO bet_wallet.players VALUES ('alice', 'EUR', 10), ('bob', 'EUR', 10)")
-    const lost = createPostgresStore(before)
+    const lost = createPostgresStore(before, { timeoutMs: 120_000 })
     const rows = await settleAndSpend(lost)
     await servers.caughtUp()
     servers.link.refuse()
@@ -100,7 +100,7 @@ it.skipIf(noServerOfOurOwn !== null)(
     servers.address.moveTo(servers.primary.port, { cut: true })
 
     const pool = poolAt(servers.url)
-    const store = createPostgresStore(pool)
+    const store = createPostgresStore(pool, { timeoutMs: 120_000 })
     await pool.query(
       codeBlocksOf(sectionOf(readPage('docs/operations.md'), 'After a restore'))[0]?.code ?? '',
     )

@@ -66,6 +66,8 @@ export async function runClusterPhase(
     const answered = (count: number) => findings.orGivenUp(platform.answered(count))
     platform.moveTo([front.url])
     platform.begin(options.callers)
+    // Until one settlement has succeeded, the others are soon given up.
+    await answered(answersPerKill)
     await cluster.disturb({
       database,
       ...{ random, kills, killsMax: phase.kills, answersPerKill, answered, log: options.log },

@@ -69,6 +69,7 @@ export async function disturbGalera(
     const name = round.pop() as string
     const node = victims.pop() as GaleraNode
     await answered(random.int(1, 2 * answersPerKill))
+    await cluster.consistsOf()
     kills[name] = (kills[name] ?? 0) + 1
     log(`fault ${count} of ${killsMax}: ${name} (node ${cluster.nodes.indexOf(node) + 1}), ${progress()}`)
     await (faults[name] as Fault)(node, cluster, random)

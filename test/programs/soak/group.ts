@@ -108,6 +108,7 @@ export async function disturbGroup(
     const name = round.pop() as string
     const [of, fault] = faults[name] as (typeof faults)[string]
     await answered(random.int(1, 2 * answersPerKill))
+    await group.whole()
     const primary = await group.primary()
     const node = of === 'primary' ? primary : random.pick(group.except(primary) as [GroupNode, GroupNode])
     kills[name] = (kills[name] ?? 0) + 1

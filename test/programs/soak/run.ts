@@ -168,7 +168,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
         {
           registering: limits !== null && oldStates === undefined,
           // A call that waits for a lost one waits in vain.
-          ...(oldStates && { retryMsMax: 30_000 }),
+          ...(oldStates && { retryMsMax: 120_000 }),
           ...(options.patienceMs && { retryMsMax: options.patienceMs }),
         },
       )

@@ -45,7 +45,7 @@ printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: /usr/shar
 apt() {
   timeout 300 apt-get -o "Dir::State::lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache" \
     -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/sources" -o APT::Sandbox::User=root \
-    -o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@"
+    -o Acquire::Retries=3 -o Acquire::http::Timeout=20 "$@"
 }
 apt update -qq --error-on=any
 # With an empty status file, all that the server needs is listed, also what this machine has.
