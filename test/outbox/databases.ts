@@ -45,9 +45,15 @@ export const check = optionChecks(message => {
   throw new TypeError(message)
 })
 
-/** A relay of this outbox, or of one that is faulty; it looks often. */
+/** A failed event is due again when the test says so. */
+export const patient = (outbox: OutboxTable): OutboxTable => ({
+  ...outbox,
+  postpone: failed => outbox.postpone(failed.map(each => ({ ...each, pauseMs: each.pauseMs && 840_000 }))),
+})
+
+/** A relay of this outbox, or of one that is faulty; it looks often, and no delivery takes too long by itself. */
 export const relayOf = (outbox: OutboxTable, options: RelayOptions): Relay =>
-  createRelay(check, { pollMs: 2, ...options }, () => outbox)
+  createRelay(check, { pollMs: 2, timeoutMs: 840_000, ...options }, () => outbox)
 
 /** A statement of many rows locks them in another order than a relay that works meanwhile: either may be the victim. */
 async function despiteDeadlocks(statement: () => Promise<unknown>): Promise<void> {
@@ -77,7 +83,7 @@ async function openPostgres(client: PostgresClient, close: () => Promise<void>):
       )
     ).rows as Record<string, unknown>[]
   return {
-    store: createPostgresStore(client, { ...options, allowNotDurable: true }),
+    store: createPostgresStore(client, { ...options, timeoutMs: 120_000, allowNotDurable: true }),
     lookups: createPostgresLookups(client),
     outbox: postgresOutbox(client, undefined),
     forgetPlayer: playerId => forgetOnPostgres(client, { playerId, outbox: true }),
@@ -115,7 +121,7 @@ async function openMysql(): Promise<Wallet> {
       )
     )[0] as Record<string, unknown>[]
   return {
-    store: createMysqlStore(pool, { ...options, allowNotDurable: true }),
+    store: createMysqlStore(pool, { ...options, timeoutMs: 120_000, allowNotDurable: true }),
     lookups: createMysqlLookups(pool, { schema }),
     outbox: mysqlOutbox(withoutDatabase, schema),
     forgetPlayer: playerId => forgetOnMysql(pool, { schema, playerId, outbox: true }),

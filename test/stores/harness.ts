@@ -114,7 +114,7 @@ export interface Engine<Store, Server, Table extends PlayersTable> {
 }
 
 /** In every store: a commit that the kit holds must not time out. One whose player the kit holds must. */
-export const timeouts = { timeoutMs: 120_000, lockTimeoutMs: 2_000 }
+export const timeouts = { timeoutMs: 120_000, lockTimeoutMs: 5_000 }
 
 let schemas = 0
 

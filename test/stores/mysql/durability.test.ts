@@ -82,7 +82,7 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
 
   beforeAll(async () => {
     servers = await startReplicated()
-    admin = mysql.createPool({ ...servers.primary.config, connectionLimit: 4 })
+    admin = mysql.createPool({ ...servers.primary.config, connectionLimit: 4, connectTimeout: 120_000 })
     await admin.query('SET GLOBAL sync_binlog = 1')
     await migrateMysql(admin)
     await admin.query("INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000)")

@@ -2,6 +2,7 @@
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { classifyError } from '../../../src/stores/mysql/errors.js'
+import { createMysqlStore } from '../../../src/stores/mysql/index.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
@@ -106,7 +107,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   }
   beforeAll(async () => {
     config = (await sharedMariadb()).config
-    admin = mysql.createPool({ ...config, connectionLimit: 20 })
+    admin = mysql.createPool({ ...config, connectionLimit: 20, connectTimeout: 120_000 })
   })
   afterEach(async () => {
     for (const wallet of wallets.splice(0)) await wallet.close()
@@ -211,18 +212,14 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
 
   test('so is an id of this process that another one has made too, in every language of the server', async () => {
     const wallet = await open()
+    wallet.pool.pool.on('connection', session => session.query("SET lc_messages = 'de_DE'"))
     await wallet.store.commit(placeBet(1, 'alice'))
     for (const table of ['wallet_transactions', 'wallet_bets'])
       await wallet.run(`CREATE TRIGGER SCHEMA.again_${table} BEFORE INSERT ON SCHEMA.${table} FOR EACH ROW
         IF NEW.player_id = '${table === 'wallet_bets' ? 'bob' : 'carol'}' THEN
           SET NEW.id = (SELECT id FROM SCHEMA.wallet_transactions WHERE transaction_id = 't-1'); END IF`)
-    await wallet.run("SET GLOBAL lc_messages = 'de_DE'")
-    try {
-      for (const player of ['bob', 'carol'])
-        expect(await wallet.store.commit(placeBet(player, player))).toMatchObject({ status: 'conflict' })
-    } finally {
-      await wallet.run("SET GLOBAL lc_messages = 'en_US'")
-    }
+    for (const player of ['bob', 'carol'])
+      expect(await wallet.store.commit(placeBet(player, player))).toMatchObject({ status: 'conflict' })
   })
 
   test('a lock wait for a bet ends after lockTimeoutMs: unavailable, and not committed later', async () => {
@@ -239,8 +236,14 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   })
 
   test('a wait for a metadata lock, as of an ALTER, ends after timeoutMs on the server too', async () => {
-    const { store, rows, schema, recorded, otherSession } = await open({ options: { timeoutMs: 2_000 } })
-    await store.ready()
+    const { store: patient, pool, rows, schema, recorded, otherSession } = await open()
+    const store = createMysqlStore(pool, { schema, timeoutMs: 2_000 })
+    await until(() =>
+      store.ready().then(
+        () => true,
+        () => false,
+      ),
+    )
     const blocker = await otherSession()
     await blocker.query(`LOCK TABLES ${schema}.wallet_transactions WRITE`)
     const waiting = async () =>
@@ -258,7 +261,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await expect.poll(waiting).toBe(0)
     await blocker.query('UNLOCK TABLES')
     expect(await recorded()).toEqual([])
-    expect(await store.commit(placeBet(5))).toMatchObject({ status: 'committed' })
+    expect(await patient.commit(placeBet(5))).toMatchObject({ status: 'committed' })
   })
 
   test('players whose rows are locked hold no connection: single commits of others go on', async () => {

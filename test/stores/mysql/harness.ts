@@ -145,7 +145,7 @@ export interface HarnessOptions {
 }
 
 function openOverPool(config: PoolOptions, options: MysqlStoreOptions): StoreOnServer {
-  const pool = mysql.createPool({ connectionLimit: 8, ...config })
+  const pool = mysql.createPool({ connectionLimit: 8, connectTimeout: 120_000, ...config })
   const connections = new Set<number>()
   pool.pool.on('connection', connection => connections.add(connection.threadId))
   return {

@@ -40,7 +40,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   }
   beforeAll(async () => {
     config = (await sharedMariadb()).config
-    admin = mysql.createPool({ ...config, connectionLimit: 20 })
+    admin = mysql.createPool({ ...config, connectionLimit: 20, connectTimeout: 120_000 })
   })
   afterEach(async () => {
     for (const wallet of wallets.splice(0)) await wallet.close()

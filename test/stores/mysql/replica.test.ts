@@ -18,12 +18,12 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
   let servers: Replicated
   const pools: Pool[] = []
   const poolOn = (server: 'primary' | 'replica') => {
-    const pool = mysql.createPool({ ...servers[server].config, connectionLimit: 8 })
+    const pool = mysql.createPool({ ...servers[server].config, connectionLimit: 8, connectTimeout: 120_000 })
     pools.push(pool)
     return pool
   }
   const storeOn = (order: readonly ('primary' | 'replica')[], options: MysqlStoreOptions = {}) =>
-    createMysqlStore(order.map(poolOn), options)
+    createMysqlStore(order.map(poolOn), { timeoutMs: 120_000, ...options })
   beforeAll(async () => {
     servers = await startReplicated()
     const admin = poolOn('primary')
@@ -76,10 +76,13 @@ describe.skipIf(noServer !== null)(`a primary and a replica${reason}`, () => {
     await store.ready()
     await store.loadConfirmed(keysOf(placeBet()))
     servers.replica.pause()
-    expect((await store.load(keysOf(placeBet()))).accounts[0]?.playerId).toBe('alice')
-    await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    await expect(store.commit(placeBet('waits'))).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
-    servers.replica.resume()
+    try {
+      expect((await store.load(keysOf(placeBet()))).accounts[0]?.playerId).toBe('alice')
+      await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      await expect(store.commit(placeBet('waits'))).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+    } finally {
+      servers.replica.resume()
+    }
   })
 
   // The loop decides on what a conflict returns: only the primary may, and other callers need not wait for it.

@@ -26,7 +26,7 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
   }
   beforeAll(async () => {
     servers = await Promise.all([startServer(), startServer()])
-    admins = servers.map(({ config }) => mysql.createPool(config))
+    admins = servers.map(({ config }) => mysql.createPool({ connectTimeout: 120_000, ...config }))
     for (const admin of admins) {
       await migrateMysql(admin)
       await admin.query("INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000)")
@@ -41,10 +41,11 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
     await Promise.all(servers.map(server => server.stop()))
   })
 
-  const storeOver = (...order: number[]): MysqlStore => createMysqlStore(poolsOf(...order))
+  const storeOver = (...order: number[]): MysqlStore =>
+    createMysqlStore(poolsOf(...order), { timeoutMs: 240_000 })
   function poolsOf(...order: number[]) {
     return order.map(index => {
-      const pool = mysql.createPool({ ...servers[index]?.config })
+      const pool = mysql.createPool({ connectTimeout: 120_000, ...servers[index]?.config })
       pools.push(pool)
       return {
         getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
@@ -146,7 +147,7 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
   })
 
   test('nor by the database transactions of a relay or an import, which check nothing at start', async () => {
-    const connections = connectionsFrom(poolsOf(0, 1), { timeoutMs: 10_000, lockTimeoutMs: 1_000 })
+    const connections = connectionsFrom(poolsOf(0, 1), { timeoutMs: 240_000, lockTimeoutMs: 1_000 })
     const portOf = async () =>
       Number((await connections.transaction(database => database.rows('SELECT @@port')))[0]?.[0])
     const ports = servers.map(({ config }) => config.port)

@@ -53,6 +53,7 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
   for (const statement of ddl) await admin.query(inSchema(statement))
   const { players, ...others } = options
   const settings: MysqlStoreOptions = {
+    timeoutMs: 120_000,
     ...others,
     schema,
     ...(players && { players: { ...players, table: inSchema(players.table) } }),
@@ -64,7 +65,7 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
         "INSERT INTO SCHEMA.wallet_players VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100), ('carol', 'EUR', 100)",
       ),
     )
-  const pool = mysql.createPool({ connectionLimit: 8, ...config })
+  const pool = mysql.createPool({ connectionLimit: 8, connectTimeout: 120_000, ...config })
   const connections = new Set<number>()
   pool.pool.on('connection', connection => connections.add(connection.threadId))
   const store = createMysqlStore(pool, settings)
@@ -133,7 +134,7 @@ export function describeOnServer(name: string, tests: (server: SharedServer) => 
     } as SharedServer
     beforeAll(async () => {
       server.config = (await sharedMariadb()).config
-      server.admin = mysql.createPool({ ...server.config, connectionLimit: 20 })
+      server.admin = mysql.createPool({ ...server.config, connectionLimit: 20, connectTimeout: 120_000 })
     })
     afterEach(async () => {
       for (const wallet of wallets.splice(0)) await wallet.close()

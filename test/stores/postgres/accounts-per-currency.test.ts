@@ -72,7 +72,9 @@ describe('the unique index', () => {
     await pool.query(`CREATE VIEW pam.view AS SELECT id, upper(currency) AS currency, balance FROM pam.accounts;
       CREATE VIEW pam.plain AS SELECT id, currency, balance FROM pam.accounts`)
     const warnings: string[] = []
-    const note = (warning: Error) => void warnings.push(warning.message)
+    const note = ({ message }: Error) => {
+      if (message.includes('nothing proves')) warnings.push(message)
+    }
     process.on('warning', note)
     for (const table of ['pam.plain', 'pam.view']) {
       const schema = table.replace('pam.', 'of_')

@@ -505,7 +505,12 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of the test', async () => {
         expect(recorded).toContain(transactionId)
       }
     })
-    const retries = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
+    const retries: unknown[] = []
+    // A slow kill makes many: more than the store may queue.
+    for (let n = 0; n < bets.length; n += 64)
+      retries.push(
+        ...(await Promise.all(bets.slice(n, n + 64).map(each => handlePlaceBet(made.store, each)))),
+      )
     expect(retries).toMatchObject(
       bets.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
     )

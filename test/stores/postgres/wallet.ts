@@ -78,6 +78,7 @@ export async function openWallet({
   const { players: table } = options
   const own = table && { ...table, table: inSchema(table.table) }
   const settings = {
+    timeoutMs: 120_000,
     ...options,
     schema,
     ...(own && { players: own }),

@@ -107,6 +107,7 @@ async function onPGlite(hook: Hook, options: PostgresStoreOptions = {}): Promise
     ${ledgerTable.replace('SCHEMA', schema)}`)
   closing.push(() => pglite.exec(`DROP SCHEMA ${schema} CASCADE`))
   const store = createPostgresStore(pglite, {
+    timeoutMs: 120_000,
     ...options,
     schema,
     withinTransaction: (query, commits) => hook(query, commits, schema),
