@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../../until.js'
 import { expectGoodPage } from '../report/page-rules.js'
 import { credentials, type RunningWallet, startWallet } from '../wallets/library.js'
@@ -21,13 +21,12 @@ const environment = {
 }
 
 let wallet: RunningWallet
-beforeAll(async () => {
+// Each run has players of its own: a long one bets all that they have.
+beforeEach(async () => {
   wallet = await startWallet()
 })
-afterAll(async () => {
-  await wallet.close()
-  rmSync(folder, { recursive: true })
-})
+afterEach(() => wallet.close())
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const host = () => new URL(wallet.baseUrl).host
 const words = (...more: readonly string[]) => [
@@ -180,10 +179,9 @@ describe('given a command that has begun', () => {
     async signal => {
       const [begun, repaired] = [file(`begun-${signal}`), file(`repaired-${signal}`)]
       const recipe = `touch ${begun}; until [ -e ${repaired}-may ]; do sleep 0.1; done; touch ${repaired}`
-      const before = settlements()
       const { child, ended, seen } = start(['--fault', recipe])
       await seen(/fault 1: touch/)
-      await until(() => settlements() > before)
+      await until(() => settlements() > 0)
       child.kill(signal)
       await seen(/Stopping: a fault is repaired/)
       expect(existsSync(repaired)).toBe(false)
