@@ -173,19 +173,21 @@ function start(more: readonly string[]) {
   return { child, ended, seen }
 }
 
+// What a failed test leaves behind ends when the folder is removed.
 describe('given a command that has begun', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'when the run gets %s, then it still repairs',
     async signal => {
-      const [begun, repaired] = [file(`begun-${signal}`), file(`repaired-${signal}`)]
-      const recipe = `touch ${begun}; until [ -e ${repaired}-may ]; do sleep 0.1; done; touch ${repaired}`
+      const [held, repaired] = [file(`held-${signal}`), file(`repaired-${signal}`)]
+      const recipe = `while [ -e ${held} ]; do sleep 0.1; done; touch ${repaired}`
+      writeFileSync(held, '')
       const { child, ended, seen } = start(['--fault', recipe])
-      await seen(/fault 1: touch/)
+      await seen(/fault 1: while/)
       await until(() => settlements() > 0)
       child.kill(signal)
       await seen(/Stopping: a fault is repaired/)
       expect(existsSync(repaired)).toBe(false)
-      writeFileSync(`${repaired}-may`, '')
+      rmSync(held)
       const { code, out } = await ended
       expect(existsSync(repaired)).toBe(true)
       expect([code, out]).toEqual([
@@ -196,15 +198,16 @@ describe('given a command that has begun', () => {
   )
 
   it('when a second signal comes, then the command that has not ended is printed', async () => {
-    const release = file('release')
-    const waiting = `until [ -e ${release} ]; do sleep 0.1; done; true`
+    const held = file('held')
+    writeFileSync(held, '')
+    const waiting = `while [ -e ${held} ]; do sleep 0.1; done; true`
     const { child, ended, seen } = start(['--fault', `${waiting} ${credentials.password}`])
     await seen(/fault 1: /)
     child.kill('SIGINT')
     await seen(/Ctrl\+C again stops at once/)
     child.kill('SIGINT')
     const { code, error } = await ended
-    writeFileSync(release, '')
+    rmSync(held)
     expect(code).toBe(130)
     expect(error).toContain(`Not ended: ${waiting} ***`)
   })
