@@ -8,3 +8,12 @@ const pauseMs = 3
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(resolve => later(resolve, pauseMs))
 }
+
+/** For a store with a short time limit, which the test needs for a call: the checks at the start have it too. */
+export const untilReady = (store: { ready(): Promise<unknown> }) =>
+  until(() =>
+    store.ready().then(
+      () => true,
+      () => false,
+    ),
+  )

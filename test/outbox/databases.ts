@@ -46,7 +46,7 @@ export const check = optionChecks(message => {
 })
 
 /** A failed event is due again when the test says so. */
-export const patient = (outbox: OutboxTable): OutboxTable => ({
+export const withLongPauses = (outbox: OutboxTable): OutboxTable => ({
   ...outbox,
   postpone: failed => outbox.postpone(failed.map(each => ({ ...each, pauseMs: each.pauseMs && 840_000 }))),
 })

@@ -8,7 +8,7 @@ import { postgresOutbox } from '../../src/stores/postgres/relay.js'
 import { placeBet, settlement } from '../fixtures.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { until } from '../until.js'
-import { databases, patient, relayOf, type Wallet } from './databases.js'
+import { databases, relayOf, type Wallet, withLongPauses } from './databases.js'
 import { poisons } from './poisons.js'
 
 /** What the column has; where the database is not in UTF-8, escaped. */
@@ -62,7 +62,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
 
   async function running(
     options: Partial<RelayOptions> = {},
-    outbox = patient(wallet.outbox),
+    outbox = withLongPauses(wallet.outbox),
   ): Promise<Relay> {
     const relay = relayOf(outbox, {
       async deliver({ transactionId }) {
@@ -220,7 +220,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
         ...wallet.outbox,
         postpone(failed) {
           ends.push(...failed.map(({ attempts, failures, pauseMs }) => ({ attempts, failures, pauseMs })))
-          return patient(wallet.outbox).postpone(failed)
+          return withLongPauses(wallet.outbox).postpone(failed)
         },
       },
     )

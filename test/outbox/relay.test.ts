@@ -6,7 +6,7 @@ import type { OutboxTable } from '../../src/stores/database/outbox.js'
 import type { Delivery, Relay, RelayOptions } from '../../src/stores/database/relay.js'
 import { placeBet, settlement } from '../fixtures.js'
 import { until } from '../until.js'
-import { databases, patient, relayOf, type Wallet } from './databases.js'
+import { databases, relayOf, type Wallet, withLongPauses } from './databases.js'
 
 /** A consumer that ends each delivery when the test says so. */
 class HeldConsumer {
@@ -84,7 +84,7 @@ describe.each(databases.filter(({ skipped }) => skipped === null))('on $name', (
         ...wallet.outbox,
         postpone(failed) {
           pauses.push(...failed.map(({ pauseMs }) => pauseMs))
-          return patient(wallet.outbox).postpone(failed)
+          return withLongPauses(wallet.outbox).postpone(failed)
         },
       },
     )

@@ -6,7 +6,7 @@ import { createMysqlStore } from '../../../src/stores/mysql/index.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
-import { until } from '../../until.js'
+import { until, untilReady } from '../../until.js'
 import { openWallet, placeBet, settle, type Wallet, type WalletSetup } from './wallet.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
@@ -236,14 +236,10 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   })
 
   test('a wait for a metadata lock, as of an ALTER, ends after timeoutMs on the server too', async () => {
-    const { store: patient, pool, rows, schema, recorded, otherSession } = await open()
+    const wallet = await open()
+    const { pool, rows, schema, recorded, otherSession } = wallet
     const store = createMysqlStore(pool, { schema, timeoutMs: 2_000 })
-    await until(() =>
-      store.ready().then(
-        () => true,
-        () => false,
-      ),
-    )
+    await untilReady(store)
     const blocker = await otherSession()
     await blocker.query(`LOCK TABLES ${schema}.wallet_transactions WRITE`)
     const waiting = async () =>
@@ -261,7 +257,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await expect.poll(waiting).toBe(0)
     await blocker.query('UNLOCK TABLES')
     expect(await recorded()).toEqual([])
-    expect(await patient.commit(placeBet(5))).toMatchObject({ status: 'committed' })
+    expect(await wallet.store.commit(placeBet(5))).toMatchObject({ status: 'committed' })
   })
 
   test('players whose rows are locked hold no connection: single commits of others go on', async () => {

@@ -15,22 +15,13 @@ import { handlePlaceBet } from '../../../src/handlers.js'
 import { placeBet } from '../../fixtures.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { noServerOfOurOwn, withClient } from '../../postgres/server.js'
-import { until } from '../../until.js'
+import { until, untilReady } from '../../until.js'
 import { databaseOfFile, endOf, longTimeouts, placing } from './wallet.js'
 
 const hooks: [name: string, options: PostgresStoreOptions][] = [
   ['one statement', {}],
   ['withinTransaction', { async withinTransaction() {} }],
 ]
-
-/** A time limit that a call must pass is one of the checks at the start, too. */
-const untilReady = (store: PostgresStore) =>
-  until(() =>
-    store.ready().then(
-      () => true,
-      () => false,
-    ),
-  )
 
 describe.skipIf(noServerOfOurOwn !== null)('given a synchronous standby that is gone', () => {
   const connectionsMax = 20

@@ -31,22 +31,10 @@ afterAll(() => server.close())
 const auditWith = (path: string, secret: string | null) =>
   runCommand(
     [
-      'audit',
-      url,
-      '--player',
-      'anna',
-      '--currency',
-      'EUR',
-      '--only',
-      'AU-101',
-      '--timeout',
-      '60s',
-      '--sign',
-      path,
+      ...['audit', url, '--player', 'anna', '--currency', 'EUR', '--only', 'AU-101'],
+      ...['--timeout', '60s', '--sign', path],
     ],
-    {
-      environment: secret === null ? {} : { BET_WALLET_SECRET: secret },
-    },
+    { environment: secret === null ? {} : { BET_WALLET_SECRET: secret } },
   )
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-signed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
